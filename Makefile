@@ -1,0 +1,33 @@
+# The two commands of a newcomer are `make run` and `make test`; both make the environment first.
+PYTHON ?= python3
+VENV ?= .venv
+# An exact torch first: the CPU build is enough, and an open range may pull several GB of GPU packages.
+TORCH ?= torch==2.13.0
+BIN = $(VENV)/bin
+READY = $(VENV)/.ready
+
+.PHONY: run test lint bench clean
+
+run: $(READY)
+	$(BIN)/python examples/digits_complex.py
+
+test: $(READY)
+	$(BIN)/python -m pytest -n auto
+
+lint: $(READY)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+bench: $(READY)
+	$(BIN)/latopo bench --out benchmarks
+
+$(READY): pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade pip
+	$(BIN)/python -m pip install --quiet "$(TORCH)"
+	$(BIN)/python -m pip install --quiet --editable ".[dev]"
+	touch $(READY)
+
+clean:
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis dist

@@ -1,0 +1,37 @@
+"""Threads for compiled kernels.
+
+Kernels are compiled with ``nogil=True`` and run on ordinary threads, one block of rows each. numba's own ``parallel=True``
+is not used: its threading layers abort the process after a fork or under two Python threads, and compile ten times slower.
+"""
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
+
+import torch
+
+Result = TypeVar("Result")
+
+
+def row_blocks(count: int, block: int) -> list[tuple[int, int]]:
+    """Cut ``range(count)`` into consecutive ``(start, stop)`` pairs of at most ``block`` rows.
+
+    Example:
+        >>> row_blocks(5, 2)
+        [(0, 2), (2, 4), (4, 5)]
+    """
+    return [(start, min(start + block, count)) for start in range(0, count, max(block, 1))]
+
+
+def map_blocks(function: Callable[[int, int], Result], count: int, block: int) -> list[Result]:
+    """Call ``function(start, stop)`` for every block of rows; results come in the order of the blocks.
+
+    As many threads are used as torch uses (:func:`torch.get_num_threads`), so one setting governs both. The result does
+    not depend on that number as long as the block does not.
+    """
+    blocks = row_blocks(count, block)
+    workers = min(torch.get_num_threads(), len(blocks))
+    if workers <= 1:
+        return [function(start, stop) for start, stop in blocks]
+    with ThreadPoolExecutor(workers) as pool:
+        return list(pool.map(lambda ends: function(*ends), blocks))
