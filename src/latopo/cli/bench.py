@@ -1,0 +1,17 @@
+"""``latopo bench``: the speed and memory bars, each measured beside its peer in the same run."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def bench(
+    names: Annotated[list[str] | None, typer.Argument(help="Which benchmarks; all of them by default.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Folder for results.json and the table in README.md.")] = None,
+    quick: Annotated[bool, typer.Option(help="Smaller sizes, to see that everything runs.")] = False,
+) -> None:
+    """Measure the kernels against their peers and print the ratios."""
+    from latopo.bench import run
+
+    run(names or None, out=out, quick=quick)
