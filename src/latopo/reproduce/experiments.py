@@ -1,0 +1,189 @@
+"""What the paper's tables consist of: rows, columns, the quantity shown, and which runs a row needs."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from latopo.errors import LatopoError
+from latopo.reproduce.record import PROTOCOLS, Protocol, Settings
+
+__all__ = [
+    "BASELINES",
+    "DATASET_TITLES",
+    "EXPERIMENTS",
+    "FOLDS",
+    "OURS",
+    "Experiment",
+    "Row",
+    "SettingsFor",
+    "check_protocols",
+    "experiment",
+    "no_settings",
+    "seeds_of",
+]
+
+HOMOPHILIC = ("cora", "citeseer", "pubmed", "physics", "cs")
+HETEROPHILIC = ("texas", "wisconsin", "squirrel", "chameleon")
+DATASET_TITLES = {
+    "cora": "Cora",
+    "citeseer": "CiteSeer",
+    "pubmed": "PubMed",
+    "physics": "Physics",
+    "cs": "CS",
+    "texas": "Texas",
+    "wisconsin": "Wisconsin",
+    "squirrel": "Squirrel",
+    "chameleon": "Chameleon",
+}
+FOLDS = tuple(range(10))
+# Folds of 19 and 26 nodes: one seed per fold would mostly show the noise of the initial weights.
+_THREE_SEEDS = ("texas", "wisconsin")
+
+OURS = "dcm-plus"
+BASELINES = ("mlp", "gcn", "dgm-e", "dgm-m")
+_PLUS = ("alpha-dgm", "dcm-plus-edges", OURS)
+_MAIN_MODELS = (*BASELINES, "dcm", "dcm-all", *_PLUS)
+
+SettingsFor = Callable[[str, str, bool, Protocol], Settings]
+"""Settings of a run from (model, data set, graph, protocol); must be plain JSON."""
+
+
+def no_settings(model: str, dataset: str, graph: bool, protocol: Protocol) -> Settings:
+    """The default of every :data:`SettingsFor` argument: nothing beyond the model's own defaults."""
+    return {}
+
+
+def seeds_of(dataset: str) -> tuple[int, ...]:
+    """Seeds per fold: three for Texas and Wisconsin, one elsewhere.
+
+    Example:
+        >>> seeds_of("texas"), seeds_of("cora")
+        ((0, 1, 2), (0,))
+    """
+    return (0, 1, 2) if dataset in _THREE_SEEDS else (0,)
+
+
+def check_protocols(caller: str, protocols: Sequence[Protocol]) -> None:
+    """Raise with the known names if a protocol is unknown."""
+    for protocol in protocols:
+        if protocol not in PROTOCOLS:
+            raise LatopoError(f"{caller}: no protocol {protocol!r}; expected one of {', '.join(PROTOCOLS)}")
+
+
+@dataclass(frozen=True)
+class Row:
+    """A row of a table: a model, with or without the input graph, at one value of the table's variable."""
+
+    model: str
+    graph: bool
+    value: int | None = None
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """One table of the paper.
+
+    Attributes:
+        name: the table's name on the command line.
+        title: one line for readers.
+        datasets: columns.
+        models: rows, before the split into with and without graph.
+        quantity: field of a record that is shown, ``test_score`` or ``homophily``.
+        variable: setting that the rows vary, None for none.
+        values: the variable's values.
+        default: the value that runs have which do not name the variable.
+    """
+
+    name: str
+    title: str
+    datasets: tuple[str, ...]
+    models: tuple[str, ...]
+    quantity: str = "test_score"
+    variable: str | None = None
+    values: tuple[int, ...] = ()
+    default: int | None = None
+
+    @property
+    def scale(self) -> float:
+        """Factor from a record's share to the table's unit: accuracies are in per cent."""
+        return 100.0 if self.quantity == "test_score" else 1.0
+
+    def rows(self, models: Sequence[str] | None = None) -> Iterator[Row]:
+        """Rows in the paper's order, without graph first; an MLP has no graph, a GCN needs one.
+
+        Example:
+            >>> [row.model for row in EXPERIMENTS["table1"].rows(["gcn", "dcm"])]
+            ['dcm', 'gcn', 'dcm']
+        """
+        chosen = self._checked("model", self.models, models)
+        for graph in (False, True):
+            for model in chosen:
+                if model != ("mlp" if graph else "gcn"):
+                    yield from (Row(model, graph, value) for value in self.values or (None,))
+
+    def columns(self, datasets: Sequence[str] | None = None) -> tuple[str, ...]:
+        """The chosen data sets in the table's order; all by default."""
+        return self._checked("data set", self.datasets, datasets)
+
+    def settings(self, base: Settings, row: Row) -> Settings:
+        """Settings of a run of this row: the variable is named only where it departs from its default."""
+        if self.variable is None or row.value == self.default:
+            return base
+        return {**base, self.variable: row.value}
+
+    def _checked(self, what: str, known: tuple[str, ...], chosen: Sequence[str] | None) -> tuple[str, ...]:
+        for name in chosen or ():
+            if name not in known:
+                raise LatopoError(f"{self.name}: no {what} {name!r} in this table; expected some of {', '.join(known)}")
+        return known if chosen is None else tuple(name for name in known if name in chosen)
+
+
+EXPERIMENTS = {
+    item.name: item
+    for item in (
+        Experiment("table1", "Node classification, homophilic graphs", HOMOPHILIC, _MAIN_MODELS),
+        Experiment("table2", "Node classification, heterophilic graphs", HETEROPHILIC, _MAIN_MODELS),
+        Experiment(
+            "sampling",
+            "Sampling strategies: entmax against Gumbel top-k",
+            HOMOPHILIC + HETEROPHILIC,
+            ("dcm", "dcm-all", "topk-dcm", "topk-dcm-all"),
+        ),
+        Experiment(
+            "depth",
+            "Number of message passing rounds",
+            HOMOPHILIC + HETEROPHILIC,
+            ("dcm",),
+            variable="rounds",
+            values=(1, 2, 3, 4),
+            default=1,
+        ),
+        Experiment(
+            "cycle-length",
+            "Longest cycle that can become a polygon",
+            HOMOPHILIC + HETEROPHILIC,
+            ("dcm",),
+            variable="max_length",
+            values=(3, 4, 5),
+            default=4,
+        ),
+        Experiment(
+            "homophily",
+            "Homophily of the latent graph",
+            HOMOPHILIC + HETEROPHILIC,
+            ("dcm", *_PLUS),
+            quantity="homophily",
+        ),
+    )
+}
+
+
+def experiment(name: str) -> Experiment:
+    """The table of that name.
+
+    Example:
+        >>> experiment("depth").values
+        (1, 2, 3, 4)
+    """
+    if name not in EXPERIMENTS:
+        raise LatopoError(f"reproduce: no table {name!r}; expected one of {', '.join(EXPERIMENTS)}")
+    return EXPERIMENTS[name]

@@ -1,0 +1,262 @@
+"""From records to tables: ours beside the paper's, under both protocols, with the tests. Pure functions, no files."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from statistics import fmean
+
+from latopo.errors import LatopoError
+from latopo.reproduce.experiments import (
+    BASELINES,
+    FOLDS,
+    OURS,
+    Experiment,
+    Row,
+    SettingsFor,
+    check_protocols,
+    experiment,
+    seeds_of,
+)
+from latopo.reproduce.paper import PaperNumber, contradictions, paper_number, remarks
+from latopo.reproduce.record import PROTOCOLS, Protocol, Record
+from latopo.reproduce.statistics import PairedTest, Summary, corrected_paired_t, fold_means, holm, summarize
+
+__all__ = ["Cell", "Comparison", "Table", "build_table"]
+
+_Place = tuple[str, str, bool, Protocol, int | None]
+
+_CAPTION = (
+    "Each number is the mean ± sample standard deviation (n − 1) over the authors' ten folds; seeds are averaged within "
+    "a fold first. Protocol honest: the next chunk is the validation set, eight chunks train, and the test score at the "
+    "epoch of the best validation score is reported. Protocol paper: nine chunks train and the best test score over "
+    "the epochs is reported, as in the paper's released experiments; it is optimistic. Δ is ours minus the paper's printed "
+    "number. Features: Planetoid (Cora, CiteSeer, PubMed) row-normalised, all others raw 0/1, the same for every model."
+)
+_TEST_CAPTION = (
+    f"Tests: {OURS} against each baseline, paired over common folds, two-sided Nadeau–Bengio corrected resampled "
+    "t-test (variance (1/n + n_test/n_train)·s²), p-values adjusted by Holm's method within a data set, graph setting and "
+    "protocol. The MLP has no graph: its runs without one are its entry on both sides."
+)
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One data set of one row.
+
+    Attributes:
+        ours: protocol → our summary in the table's unit, None where nothing has been run.
+        paper: the paper's number, None where it has none.
+        expected_folds: folds of a complete cell.
+        expected_seeds: seeds per fold of a complete cell.
+    """
+
+    ours: dict[Protocol, Summary | None]
+    paper: PaperNumber | None
+    expected_folds: int
+    expected_seeds: int
+
+    def difference(self, protocol: Protocol) -> float | None:
+        """Ours minus the paper's, None if either is missing."""
+        ours = self.ours.get(protocol)
+        return None if ours is None or self.paper is None else ours.mean - self.paper.mean
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Our model against one baseline in one column.
+
+    Attributes:
+        dataset, graph, protocol, baseline: what is compared; a baseline without graph stands in both settings.
+        test: the test in the table's unit.
+        p_adjusted: p after Holm's correction over the baselines of this data set, graph setting and protocol.
+    """
+
+    dataset: str
+    graph: bool
+    protocol: Protocol
+    baseline: str
+    test: PairedTest
+    p_adjusted: float | None
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table, ready to be rendered.
+
+    Attributes:
+        experiment: which table.
+        datasets: columns.
+        protocols: protocols shown.
+        cells: row → data set → cell, rows in order.
+        comparisons: the tests, empty for tables without our model or without baselines.
+        caption: how the numbers were made.
+        notes: contradictions and slips of the paper, and records that were left out.
+    """
+
+    experiment: Experiment
+    datasets: tuple[str, ...]
+    protocols: tuple[Protocol, ...]
+    cells: dict[Row, dict[str, Cell]]
+    comparisons: tuple[Comparison, ...]
+    caption: str
+    notes: tuple[str, ...]
+
+
+def build_table(
+    name: str,
+    records: Iterable[Record],
+    datasets: Sequence[str] | None = None,
+    models: Sequence[str] | None = None,
+    protocols: Sequence[Protocol] = PROTOCOLS,
+    settings_for: SettingsFor | None = None,
+) -> Table:
+    """A table of the paper from our records and the paper's numbers; what is missing is missing, never an error.
+
+    A cell shows runs of *one* group of equal settings and version. With ``settings_for`` only runs with those settings
+    count. If several groups remain, the one with most runs is shown (of equals the latest), and a note says so.
+
+    Args:
+        name: table name.
+        records: any records; those of other tables are ignored.
+        datasets: columns, all by default.
+        models: models, all by default.
+        protocols: protocols to show.
+        settings_for: the settings that :func:`~latopo.reproduce.plan.plan_units` was given.
+
+    Example:
+        >>> table = build_table("cycle-length", [], datasets=["cora"])
+        >>> table.cells[Row("dcm", True, 5)]["cora"].paper.printed
+        '85.54 ± 2.43'
+    """
+    check_protocols("build_table", protocols)
+    table = experiment(name)
+    columns = table.columns(datasets)
+    groups, notes = _choose(_grouped(table, records, settings_for))
+    cells = {
+        row: {dataset: _cell(table, groups, row, dataset, protocols) for dataset in columns}
+        for row in table.rows(models)
+    }
+    if table.quantity == "homophily":
+        cells[Row("input", True)] = {dataset: _input_cell(table, dataset) for dataset in columns}
+    comparisons = _compare(table, groups, columns, protocols, models)
+    caption = f"{table.title}. {_CAPTION}" + (f" {_TEST_CAPTION}" if comparisons else "")
+    paper_notes = _paper_notes(cells, name)
+    return Table(table, columns, tuple(protocols), cells, comparisons, caption, (*paper_notes, *notes))
+
+
+def _grouped(
+    table: Experiment, records: Iterable[Record], settings_for: SettingsFor | None
+) -> dict[_Place, dict[str, list[Record]]]:
+    """Place in the table → group of equal settings and version → records."""
+    places: dict[_Place, dict[str, list[Record]]] = {}
+    for record in records:
+        unit = record.unit
+        value = None if table.variable is None else unit.settings.get(table.variable, table.default)
+        row = Row(unit.model, unit.graph, value)
+        if not _belongs(table, record, row, settings_for):
+            continue
+        place = (unit.model, unit.dataset, unit.graph, unit.protocol, value)
+        group = repr((sorted(unit.settings.items()), unit.version))
+        places.setdefault(place, {}).setdefault(group, []).append(record)
+    return places
+
+
+def _belongs(table: Experiment, record: Record, row: Row, settings_for: SettingsFor | None) -> bool:
+    unit = record.unit
+    if unit.model not in table.models or unit.dataset not in table.datasets:
+        return False
+    if record.metric != "accuracy":
+        raise LatopoError(f"build_table: the record of {unit} has metric {record.metric!r}, expected accuracy")
+    if settings_for is None:
+        # Runs of other tables' ablations are not this table's runs.
+        return not any(name in unit.settings for name in {"rounds", "max_length"} - {table.variable})
+    return unit.settings == table.settings(settings_for(unit.model, unit.dataset, unit.graph, unit.protocol), row)
+
+
+def _choose(places: dict[_Place, dict[str, list[Record]]]) -> tuple[dict[_Place, list[Record]], list[str]]:
+    chosen: dict[_Place, list[Record]] = {}
+    notes = []
+    for place, groups in places.items():
+        # Reversed, since max keeps the first of equals and the latest is wanted.
+        chosen[place] = max(reversed(groups.values()), key=len)
+        left_out = sum(map(len, groups.values())) - len(chosen[place])
+        if left_out:
+            model, dataset, graph, protocol, _ = place
+            setting = "with graph" if graph else "without graph"
+            notes.append(
+                f"{dataset}, {setting}, {model}, {protocol}: {left_out} runs of other settings or versions left out"
+            )
+    return chosen, notes
+
+
+def _cell(
+    table: Experiment, groups: dict[_Place, list[Record]], row: Row, dataset: str, protocols: Sequence[Protocol]
+) -> Cell:
+    ours = {
+        protocol: summarize(
+            groups.get((row.model, dataset, row.graph, protocol, row.value), ()), table.quantity, table.scale
+        )
+        for protocol in protocols
+    }
+    number = paper_number(table.name, dataset, row.graph, row.model, row.value)
+    return Cell(ours, number, len(FOLDS), len(seeds_of(dataset)))
+
+
+def _input_cell(table: Experiment, dataset: str) -> Cell:
+    return Cell({}, paper_number(table.name, dataset, True, "input"), len(FOLDS), len(seeds_of(dataset)))
+
+
+def _paper_notes(cells: dict[Row, dict[str, Cell]], name: str) -> list[str]:
+    """The paper's contradictions about cells that are shown, then its other slips."""
+    shown = {cell.paper for row in cells.values() for cell in row.values()}
+    clashes = [f"† {clash}" for clash in contradictions() if shown & set(clash.numbers)]
+    return [*clashes, *(f"The paper: {remark}" for remark in remarks(name))]
+
+
+def _compare(
+    table: Experiment,
+    groups: dict[_Place, list[Record]],
+    datasets: Sequence[str],
+    protocols: Sequence[Protocol],
+    models: Sequence[str] | None,
+) -> tuple[Comparison, ...]:
+    shown = {row.model for row in table.rows(models)}
+    baselines = [baseline for baseline in BASELINES if baseline in shown]
+    if OURS not in shown or table.quantity != "test_score":
+        return ()
+    return tuple(
+        comparison
+        for dataset in datasets
+        for graph in (False, True)
+        for protocol in protocols
+        for comparison in _family(table, groups, dataset, graph, protocol, baselines)
+    )
+
+
+def _family(
+    table: Experiment,
+    groups: dict[_Place, list[Record]],
+    dataset: str,
+    graph: bool,
+    protocol: Protocol,
+    baselines: Sequence[str],
+) -> list[Comparison]:
+    """Our model against every baseline in one column: the tests that Holm's correction counts together."""
+    ours = groups.get((OURS, dataset, graph, protocol, None), [])
+    names = [name for name in baselines if graph or name != "gcn"]
+    tests = []
+    for name in names:
+        baseline = groups.get((name, dataset, graph and name != "mlp", protocol, None), [])
+        tests.append(_paired(ours, baseline, table.scale))
+    adjusted = holm([test.p_value for test in tests])
+    return [
+        Comparison(dataset, graph, protocol, name, test, p_adjusted)
+        for name, test, p_adjusted in zip(names, tests, adjusted, strict=True)
+    ]
+
+
+def _paired(ours: Sequence[Record], baseline: Sequence[Record], scale: float) -> PairedTest:
+    if not ours or not baseline:
+        return PairedTest(None, None, None, 0)
+    ratio = fmean(record.num_test for record in ours) / fmean(record.num_train for record in ours)
+    scaled = [{fold: scale * mean for fold, mean in fold_means(side).items()} for side in (ours, baseline)]
+    return corrected_paired_t(scaled[0], scaled[1], ratio)
