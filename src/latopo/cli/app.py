@@ -6,6 +6,7 @@ import typer
 
 from latopo._version import __version__
 from latopo.cli.bench import bench
+from latopo.cli.datasets import datasets
 from latopo.errors import LatopoError
 
 app = typer.Typer(
@@ -31,6 +32,7 @@ def _options(
 
 
 app.command()(bench)
+app.command()(datasets)
 
 
 def main() -> None:

@@ -1,0 +1,103 @@
+"""``latopo datasets``: what can be loaded, with measured statistics."""
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from latopo.data import DatasetEntry
+
+_COLUMNS = ("name", "nodes", "features", "classes", "edges", "homophily", "source", "present")
+
+
+def datasets(
+    data_root: Annotated[
+        Path | None, typer.Option(help="Folder with raw files; $LATOPO_DATA, else your cache folder, by default.")
+    ] = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print one JSON list, with more columns, not a table.")
+    ] = False,
+) -> None:
+    """List the data sets: size, edge homophily, source, and whether their files are here.
+
+    Statistics are measured at the first call, which takes some seconds, and remembered. Files that are not here are
+    downloaded when the data set is first used.
+    """
+    import json
+
+    from latopo.data import find_dataset, list_datasets
+    from latopo.errors import LatopoError
+
+    if data_root is not None and not data_root.expanduser().is_dir():
+        raise LatopoError(f"datasets: --data-root {data_root} is not a folder")
+    entries = [find_dataset(name) for name in list_datasets()]
+    _measure(entries, data_root)
+    rows = [_row(entry, data_root) for entry in entries]
+    if as_json:
+        typer.echo(json.dumps(rows, indent=2))
+    else:
+        _print_table(rows)
+
+
+def _is_here(entry: "DatasetEntry", data_root: Path | None) -> bool:
+    from latopo.data.root import raw_folder
+
+    return entry.embedded or raw_folder(entry.raw_files, data_root) is not None
+
+
+def _measure(entries: Iterable["DatasetEntry"], data_root: Path | None) -> None:
+    """Measure what is here and was never measured; a damaged data set costs one line, not the list."""
+    from rich.console import Console
+    from rich.progress import track
+
+    from latopo.data.statistics import dataset_statistics, read_statistics
+    from latopo.errors import LatopoError
+
+    todo = [entry.name for entry in entries if _is_here(entry, data_root) and read_statistics(entry) is None]
+    if not todo:
+        return
+    console = Console(stderr=True)
+    typer.echo(f"Measuring {len(todo)} data sets, this first time only", err=True)
+    for name in track(todo, "", console=console, transient=True, disable=not console.is_terminal):
+        try:
+            dataset_statistics(name, data_root)
+        except LatopoError as error:
+            typer.echo(f"latopo: {error}", err=True)
+
+
+def _row(entry: "DatasetEntry", data_root: Path | None) -> dict[str, Any]:
+    """What is known of one data set; statistics of files that are not here stay None."""
+    from dataclasses import asdict, fields
+
+    from latopo.data.statistics import Statistics, read_statistics
+
+    here = _is_here(entry, data_root)
+    measured = read_statistics(entry) if here else None
+    facts = asdict(measured) if measured else dict.fromkeys(field.name for field in fields(Statistics))
+    present = "built in" if entry.embedded else "yes" if here else "no"
+    about = {"task": entry.task, "treatment": entry.features, "source": entry.source, "present": present}
+    return {"name": entry.name, **facts, **about}
+
+
+def _print_table(rows: list[dict[str, Any]]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    console = Console()
+    if not console.is_terminal:
+        console.width = 200  # into a pipe or a file: nothing is cut, whatever the width of the terminal
+    table = Table(box=None, pad_edge=False)
+    for column in _COLUMNS:
+        text = column in ("name", "source", "present")
+        table.add_column(column, justify="left" if text else "right", no_wrap=column != "source", overflow="fold")
+    for row in rows:
+        table.add_row(*(_cell(row[column]) for column in _COLUMNS))
+    console.print(table)
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return "–"
+    return f"{value:.3f}" if isinstance(value, float) else str(value)

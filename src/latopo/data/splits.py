@@ -1,0 +1,126 @@
+"""Which nodes train, choose and test: the authors' folds under two protocols, and the published splits."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from latopo.data.catalogue import DatasetEntry, find_dataset
+from latopo.data.checksums import verify
+from latopo.data.loading import load_untreated
+from latopo.data.root import AnyPath, raw_folder
+from latopo.data.sources import fetch
+from latopo.errors import LatopoError
+
+NUM_FOLDS = 10
+Protocol = Literal["honest", "paper"]
+
+
+@dataclass(frozen=True)
+class Split:
+    """Node indices, int64, without repetition.
+
+    Attributes:
+        train: nodes whose targets may be learned from.
+        val: nodes that choose the epoch and the settings; None under protocol ``paper``, which has no such nodes.
+        test: nodes that are reported.
+    """
+
+    train: Tensor
+    val: Tensor | None
+    test: Tensor
+
+    @property
+    def selection(self) -> Tensor:
+        """Nodes on which the best epoch is chosen: ``val``, or, as the paper's experiments do, ``test`` itself."""
+        return self.test if self.val is None else self.val
+
+
+def folds(num_nodes: int, seed: int) -> list[Tensor]:
+    """The authors' ten test sets: ``arange(num_nodes)`` shuffled by numpy's ``RandomState(seed)``, cut in order.
+
+    Chunks have ``ceil(num_nodes / 10)`` nodes and the last one what remains. With at most 81 nodes that can leave a
+    chunk empty; then the ten chunks differ by at most one node.
+
+    Example:
+        >>> [len(fold) for fold in folds(183, seed=45)]
+        [19, 19, 19, 19, 19, 19, 19, 19, 19, 12]
+    """
+    if num_nodes < NUM_FOLDS:
+        raise LatopoError(f"folds: {num_nodes} nodes cannot be cut into {NUM_FOLDS} folds; at least {NUM_FOLDS} needed")
+    order = np.arange(num_nodes)
+    # The old generator on purpose: its shuffle is what the authors' fold files come from.
+    np.random.RandomState(seed).shuffle(order)
+    size = -(-num_nodes // NUM_FOLDS)
+    if size * (NUM_FOLDS - 1) >= num_nodes:
+        return list(torch.from_numpy(order).tensor_split(NUM_FOLDS))
+    return [torch.from_numpy(order[start : start + size]) for start in range(0, num_nodes, size)]
+
+
+def split(num_nodes: int, seed: int, fold: int, protocol: Protocol = "honest") -> Split:
+    """Train, validation and test nodes of one fold.
+
+    Both test on chunk ``fold`` of :func:`folds`. ``honest`` chooses on the next chunk (cyclically) and trains on the
+    other eight; ``paper`` trains on the other nine and chooses on the test chunk, which is how the paper's experiments
+    were run and flatters them.
+
+    Example:
+        >>> nodes = split(183, seed=45, fold=9)
+        >>> len(nodes.train), len(nodes.val), len(nodes.test)
+        (152, 19, 12)
+        >>> split(183, seed=45, fold=9, protocol="paper").val is None
+        True
+    """
+    _check_fold("split", fold)
+    if protocol not in ("honest", "paper"):
+        raise LatopoError(f"split: protocol is {protocol!r}, expected 'honest' or 'paper'")
+    chunks = folds(num_nodes, seed)
+    chosen = {fold, (fold + 1) % NUM_FOLDS} if protocol == "honest" else {fold}
+    train = torch.cat([chunk for index, chunk in enumerate(chunks) if index not in chosen])
+    return Split(train, chunks[(fold + 1) % NUM_FOLDS] if protocol == "honest" else None, chunks[fold])
+
+
+def geom_gcn_split(name: str, fold: int, data_root: AnyPath | None = None) -> Split:
+    """One of the ten fixed splits of the Geom-GCN paper; for the filtered graphs, those published with them.
+
+    As published, some of them leave nodes out: 223 of Cora in every split, 1,207 of CiteSeer in two.
+    """
+    _check_fold("geom_gcn_split", fold)
+    entry = find_dataset(name)
+    if entry.split_files:
+        return _read_split_file(entry, fold, data_root)
+    return _masked_split("geom_gcn_split", entry, fold, data_root)
+
+
+def public_split(name: str, data_root: AnyPath | None = None) -> Split:
+    """The fixed split of the Planetoid paper: 20 training nodes per class, 500 for validation, 1,000 for the test."""
+    return _masked_split("public_split", find_dataset(name), None, data_root)
+
+
+def _masked_split(caller: str, entry: DatasetEntry, fold: int | None, data_root: AnyPath | None) -> Split:
+    families = ("planetoid",) if fold is None else ("webkb", "actor", "wikipedia", "filtered")
+    if entry.family not in families:
+        raise LatopoError(f"{caller}: {entry.title} has no such split; use split(...) for the ten folds")
+    data = load_untreated(entry, data_root)
+    masks = (data.train_mask, data.val_mask, data.test_mask)
+    train, val, test = (_nodes(mask if fold is None else mask[:, fold]) for mask in masks)
+    return Split(train, val, test)
+
+
+def _read_split_file(entry: DatasetEntry, fold: int, data_root: AnyPath | None) -> Split:
+    folder = raw_folder(entry.split_files, data_root) or fetch(entry, entry.split_files, data_root)
+    verify(folder, entry.split_files[fold : fold + 1])
+    with np.load(folder / entry.split_files[fold], allow_pickle=False) as masks:
+        train, val, test = (_nodes(torch.from_numpy(masks[f"{part}_mask"])) for part in ("train", "val", "test"))
+    return Split(train, val, test)
+
+
+def _nodes(mask: Tensor) -> Tensor:
+    return mask.nonzero().flatten()
+
+
+def _check_fold(caller: str, fold: int) -> None:
+    if not 0 <= fold < NUM_FOLDS:
+        raise LatopoError(f"{caller}: fold is {fold}, expected 0 to {NUM_FOLDS - 1}")
