@@ -1,0 +1,265 @@
+"""The fused pass over all pairs on the CPU: similarities of a few rows at a time, their statistics, and the support.
+
+Similarities are taken from differences of coordinates, not from a matrix product: at the widths of auxiliary features
+(about 32) that is as fast, and it needs neither a centred input nor a safety margin around the support's bound.
+"""
+
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+from numba import njit
+
+from latopo.entmax._kernels import row_probability, row_threshold
+
+FloatArray: TypeAlias = npt.NDArray[np.floating]
+IntArray: TypeAlias = npt.NDArray[np.int64]
+
+EUCLIDEAN, SQUARED, INNER = 0, 1, 2
+
+# Sums may be reordered (that is what lets them vectorise); NaN and infinity keep their meaning.
+FAST = {"reassoc", "contract", "nsz", "arcp"}
+
+
+@njit(nogil=True, cache=True, fastmath=FAST, inline="never")
+def _add_four(point: FloatArray, columns: FloatArray, k: int, kind: int, out: FloatArray) -> None:
+    """Add the terms of coordinates k … k+3 to ``out``: squared differences, or products."""
+    a, b, c, d = point[k], point[k + 1], point[k + 2], point[k + 3]
+    u, v, w, t = columns[k], columns[k + 1], columns[k + 2], columns[k + 3]
+    if kind == INNER:
+        for j in range(out.shape[0]):
+            out[j] += (a * u[j] + b * v[j]) + (c * w[j] + d * t[j])
+    else:
+        for j in range(out.shape[0]):
+            p, q, r, s = a - u[j], b - v[j], c - w[j], d - t[j]
+            out[j] += (p * p + q * q) + (r * r + s * s)
+
+
+@njit(nogil=True, cache=True, fastmath=FAST)
+def _similarities(point: FloatArray, columns: FloatArray, kind: int, out: FloatArray) -> None:
+    """Similarity of one point [d] to the first m points in ``columns`` [d, w], into ``out`` [m]."""
+    width = point.shape[0]
+    out[:] = 0
+    for k in range(0, width - 3, 4):
+        _add_four(point, columns, k, kind, out)
+    for k in range(width - width % 4, width):
+        for j in range(out.shape[0]):
+            if kind == INNER:
+                out[j] += point[k] * columns[k, j]
+            else:
+                out[j] += (point[k] - columns[k, j]) ** 2
+    if kind == EUCLIDEAN:
+        for j in range(out.shape[0]):
+            out[j] = -np.sqrt(out[j])
+    elif kind == SQUARED:
+        for j in range(out.shape[0]):
+            out[j] = -out[j]
+
+
+@njit(nogil=True, cache=True, fastmath=FAST)
+def _deviation_sum(values: FloatArray, centre: float, power: int) -> float:
+    """Sum of (v − centre) or of its square; short runs in the values' own precision, their sum in double."""
+    total = 0.0
+    shift = values.dtype.type(centre)
+    for start in range(0, values.shape[0], 512):
+        run = values.dtype.type(0)
+        for j in range(start, min(start + 512, values.shape[0])):
+            gap = values[j] - shift
+            run += gap if power == 1 else gap * gap
+        total += float(run)
+    return total
+
+
+@njit(nogil=True, cache=True, fastmath=FAST)
+def _extremes(values: FloatArray, low: float, high: float) -> tuple[float, float]:
+    for j in range(values.shape[0]):
+        low = min(low, values[j])
+        high = max(high, values[j])
+    return low, high
+
+
+@njit(nogil=True, cache=True)
+def _row_statistics(values: FloatArray, own: int, epsilon: float) -> tuple[float, float, float]:
+    """Mean, standard deviation (0 for a constant row) and maximum of a row, entry ``own`` left out (none if −1)."""
+    left, right = values[: max(own, 0)], values[own + 1 :]
+    count = left.shape[0] + right.shape[0]
+    edge = values.dtype.type(np.inf)
+    low, high = _extremes(left, edge, -edge)
+    low, high = _extremes(right, low, high)
+    mean = high + (_deviation_sum(left, high, 1) + _deviation_sum(right, high, 1)) / count
+    square = (_deviation_sum(left, mean, 2) + _deviation_sum(right, mean, 2)) / count
+    deviation = np.sqrt(square)
+    if deviation <= 16 * epsilon * max(abs(low), abs(high)):
+        deviation = 0.0
+    return mean, deviation, high
+
+
+@njit(nogil=True, cache=True)
+def _row_candidates(
+    values: FloatArray,
+    own: int,
+    top: float,
+    deviation: float,
+    gain: float,
+    alpha: float,
+    scores: FloatArray,
+    ids: IntArray,
+) -> int:
+    """Entries that can lie in the support, z_ij > z_i,max − σ_i / (γ (α − 1)); returns how many."""
+    rate = gain / deviation if deviation > 0 else 0.0
+    bound = top - deviation / (gain * (alpha - 1)) if deviation > 0 and alpha > 1 else -np.inf
+    found = 0
+    for j in range(values.shape[0]):
+        if values[j] >= bound and j != own:
+            scores[found] = rate * (values[j] - top)
+            ids[found] = j
+            found += 1
+    return found
+
+
+@njit(nogil=True, cache=True)
+def _keep_support(scores: FloatArray, ids: IntArray, found: int, alpha: float) -> int:
+    """Move the ids of positive probability to the front; returns how many."""
+    anchor, mass = row_threshold(scores, 0, found, alpha)
+    power = mass ** (alpha - 1.0)
+    kept = 0
+    for j in range(found):
+        if row_probability(scores[j], anchor, mass, power, alpha - 1.0) > 0.0:
+            ids[kept] = ids[j]
+            kept += 1
+    return kept
+
+
+@njit(nogil=True, cache=True)
+def scan_rows(
+    points: FloatArray,
+    tiles: FloatArray,
+    others: int,
+    first_own: int,
+    kind: int,
+    gain: float,
+    alpha: FloatArray,
+    epsilon: float,
+    panel: int,
+    store: bool,
+    mean: FloatArray,
+    deviation: FloatArray,
+    top: FloatArray,
+    counts: IntArray,
+) -> IntArray:
+    """Statistics and support of the rows ``points`` [r, d] against the ``others`` points in ``tiles`` [t, d, w].
+
+    ``first_own`` is the column that is row 0 itself (−1: rows are queries). Fills ``mean, deviation, top, counts`` [r]
+    and returns the support's column ids, row after row (nothing if not ``store``). ``panel`` rows share a pass over the
+    tiles, so that both stay in the cache.
+    """
+    rows, width = points.shape[0], tiles.shape[2]
+    values = np.empty((panel, others), points.dtype)
+    scores, ids = np.empty(others, np.float64), np.empty(others, np.int64)
+    support = np.empty(16 * rows if store else 0, np.int64)
+    used = 0
+    for start in range(0, rows, panel):
+        stop = min(start + panel, rows)
+        for t in range(tiles.shape[0]):
+            low, high = t * width, min((t + 1) * width, others)
+            for i in range(start, stop):
+                _similarities(points[i], tiles[t], kind, values[i - start, low:high])
+        for i in range(start, stop):
+            row, own = values[i - start], first_own + i if first_own >= 0 else -1
+            mean[i], deviation[i], top[i] = _row_statistics(row, own, epsilon)
+            found = _row_candidates(row, own, top[i], deviation[i], gain, alpha[i], scores, ids)
+            kept = _keep_support(scores, ids, found, alpha[i])
+            counts[i] = kept
+            if store:
+                if used + kept > support.shape[0]:
+                    larger = np.empty(2 * (used + kept), np.int64)
+                    larger[:used] = support[:used]
+                    support = larger
+                support[used : used + kept] = ids[:kept]
+                used += kept
+    return support[:used].copy()
+
+
+@njit(nogil=True, cache=True, fastmath=FAST)
+def _pull_four(point: FloatArray, columns: FloatArray, k: int, kind: int, weight: FloatArray, out: FloatArray) -> None:
+    """Add Σ_j w_j (x_ik − x_jk) (for INNER: Σ_j w_j x_jk) for coordinates k … k+3."""
+    a, b, c, d = point[k], point[k + 1], point[k + 2], point[k + 3]
+    u, v, w, t = columns[k], columns[k + 1], columns[k + 2], columns[k + 3]
+    zero = point.dtype.type(0)
+    p, q, r, s = zero, zero, zero, zero
+    if kind == INNER:
+        for j in range(weight.shape[0]):
+            p += weight[j] * u[j]
+            q += weight[j] * v[j]
+            r += weight[j] * w[j]
+            s += weight[j] * t[j]
+    else:
+        for j in range(weight.shape[0]):
+            p += weight[j] * (a - u[j])
+            q += weight[j] * (b - v[j])
+            r += weight[j] * (c - w[j])
+            s += weight[j] * (d - t[j])
+    out[k] += p
+    out[k + 1] += q
+    out[k + 2] += r
+    out[k + 3] += s
+
+
+@njit(nogil=True, cache=True, fastmath=FAST)
+def _pull(point: FloatArray, columns: FloatArray, kind: int, weight: FloatArray, out: FloatArray) -> None:
+    width = point.shape[0]
+    for k in range(0, width - 3, 4):
+        _pull_four(point, columns, k, kind, weight, out)
+    for k in range(width - width % 4, width):
+        run = point.dtype.type(0)
+        for j in range(weight.shape[0]):
+            if kind == INNER:
+                run += weight[j] * columns[k, j]
+            else:
+                run += weight[j] * (point[k] - columns[k, j])
+        out[k] += run
+
+
+@njit(nogil=True, cache=True, fastmath=FAST)
+def _gradient_weights(
+    values: FloatArray, kind: int, row_rate: float, row_mean: float, rate: FloatArray, mean: FloatArray
+) -> None:
+    """Turn similarities z into the weights c_i(z − μ_i) + c_j(z − μ_j), times the derivative of z per coordinate."""
+    own_rate, own_mean = values.dtype.type(row_rate), values.dtype.type(row_mean)
+    for j in range(values.shape[0]):
+        z = values[j]
+        weight = own_rate * (z - own_mean) + rate[j] * (z - mean[j])
+        if kind == EUCLIDEAN:
+            # z = −distance has no derivative at distance 0: equal points exchange no gradient.
+            values[j] = weight / z if z < 0 else values.dtype.type(0)
+        elif kind == SQUARED:
+            values[j] = -2 * weight
+        else:
+            values[j] = weight
+
+
+@njit(nogil=True, cache=True)
+def pull_rows(
+    points: FloatArray,
+    tiles: FloatArray,
+    others: int,
+    first_own: int,
+    kind: int,
+    row_rate: FloatArray,
+    row_mean: FloatArray,
+    rate: FloatArray,
+    mean: FloatArray,
+    gradient: FloatArray,
+) -> None:
+    """Dense part of the gradient, row by row: Σ_j [c_i(z_ij − μ_i) + c_j(z_ij − μ_j)] ∂z_ij/∂x_i."""
+    width = tiles.shape[2]
+    values = np.empty(width, points.dtype)
+    for t in range(tiles.shape[0]):
+        low, high = t * width, min((t + 1) * width, others)
+        weight = values[: high - low]
+        for i in range(points.shape[0]):
+            _similarities(points[i], tiles[t], kind, weight)
+            _gradient_weights(weight, kind, row_rate[i], row_mean[i], rate[low:high], mean[low:high])
+            if first_own >= 0 and low <= first_own + i < high:
+                weight[first_own + i - low] = 0
+            _pull(points[i], tiles[t], kind, weight, gradient[i])

@@ -1,0 +1,188 @@
+"""The exact sparse rows of the α-DGM, forward and backward, without anything of size N × N."""
+
+import math
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.autograd.function import once_differentiable
+
+from latopo.entmax import segment_entmax
+from latopo.errors import LatopoError
+from latopo.neighbors import blocked, fused
+from latopo.neighbors.paired import paired_similarity
+from latopo.neighbors.scan import EdgeCounter, Scan, default_max_edges
+from latopo.neighbors.similarity import Cosine, Inner, Similarity, get_similarity
+
+__all__ = ["entmax_neighbors"]
+
+
+def entmax_neighbors(
+    x: Tensor,
+    gain: float | Tensor = 50.0,
+    alpha: float | Tensor = 1.5,
+    similarity: str | Similarity = "euclidean",
+    anchors: Tensor | None = None,
+    *,
+    max_edges: int | None = None,
+) -> tuple[Tensor, Tensor, Tensor]:
+    r"""Sparse neighbourhoods of every point by α-entmax of its normalised similarities to all others.
+
+    .. math::
+        \mathbf{p}_i = \boldsymbol{\alpha}_{ENT}\!\left(\gamma\,\frac{\mathbf{z}_i - \mu_i}{\sigma_i}\right),
+        \qquad z_{ij} = \mathrm{sim}(\mathbf{x}_i, \mathbf{x}_j),\; j \neq i
+
+    This is the paper's :math:`\boldsymbol{\alpha}_{ENT}(\mathcal{LN}(\mathbf{z}_i))`: entmax does not see a shift, so
+    of the layer norm only the division by the row's population standard deviation :math:`\sigma_i` and the gain
+    :math:`\gamma` remain. The point itself is left out of the statistics and of the support. A constant row
+    (:math:`\sigma_i \le 16\,\epsilon\,\max_j|z_{ij}|`) gets the uniform distribution, without gradient.
+
+    The support is found exactly: :math:`p_i(j) > 0` needs
+    :math:`z_{ij} > z_{i,\max} - \sigma_i/(\gamma(\alpha-1))`, so one pass over blocks of rows gives the statistics
+    and the few candidates. Through :math:`\sigma_i` the gradient has a dense part, which a second pass recomputes block by
+    block. Time grows as N², memory as N.
+
+    Args:
+        x: points [N, d], or queries if ``anchors`` is given.
+        gain: γ > 0, a number or a scalar tensor; larger means sparser.
+        alpha: α ≥ 1, a number, a scalar tensor or one value per row [N]; 1 is softmax (every entry positive).
+        similarity: ``"euclidean"`` (minus distance, the paper's), ``"squared"``, ``"cosine"``, ``"inner"``, or a
+            :class:`~latopo.neighbors.Similarity` module such as :class:`~latopo.neighbors.Hyperbolic`.
+        anchors: points [M, d] that the rows of ``x`` look at; by default ``x`` itself.
+        max_edges: limit for the number of positive entries; default 64 N, at least 10⁶. It is checked while counting,
+            before the memory is taken.
+
+    Returns:
+        ``ptr`` (int64 [N + 1]), ``col`` (int64 [E]) and ``prob`` [E]: row i has the neighbours
+        ``col[ptr[i]:ptr[i+1]]``, ascending, with positive probabilities that sum to 1. Gradients flow to ``x``,
+        ``anchors``, ``gain``, ``alpha`` and the similarity's parameters.
+
+    Example:
+        >>> x = torch.tensor([[0.0], [1.0], [3.0], [3.5]])
+        >>> ptr, col, prob = entmax_neighbors(x, gain=5.0)
+        >>> col.tolist(), prob.tolist()
+        ([1, 0, 3, 2], [1.0, 1.0, 1.0, 1.0])
+    """
+    measure = get_similarity(similarity)
+    _check(x, anchors, gain, alpha)
+    if x.size(0) == 0 or (x.size(0) == 1 if anchors is None else anchors.size(0) == 0):
+        nobody = torch.zeros(x.size(0) + 1, dtype=torch.int64, device=x.device)
+        return nobody, nobody[:0], x[:0].sum(1)
+    points, others, alpha = _prepare(x, anchors, measure, alpha)
+    kernel_measure = Inner() if type(measure) is Cosine else measure
+    rows_alpha = torch.as_tensor(alpha, dtype=points.dtype, device=x.device).detach().expand(x.size(0))
+    gain_value = float(gain.detach() if isinstance(gain, Tensor) else gain)
+    counter = EdgeCounter(default_max_edges(x.size(0)) if max_edges is None else max_edges)
+    path = fused if fused.supports(kernel_measure, points) else blocked
+    with torch.no_grad():
+        scan = path.scan(points, others, kernel_measure, gain_value, rows_alpha, counter)
+    return _probabilities(points, others, kernel_measure, gain, alpha, scan, x.dtype)
+
+
+def _probabilities(
+    x: Tensor, others: Tensor | None, similarity: Similarity, gain: float | Tensor, alpha: float | Tensor, scan: Scan,
+    dtype: torch.dtype,
+) -> tuple[Tensor, Tensor, Tensor]:  # fmt: skip
+    """Entmax on the support alone, where every step is differentiable."""
+    counts = scan.ptr.diff()
+    row = torch.repeat_interleave(counts, output_size=scan.col.numel())
+    parameters = [parameter for parameter in similarity.parameters() if parameter.requires_grad]
+    deviation = _RowDeviation.apply(x, others, similarity, scan.mean, scan.deviation, *parameters)
+    flat = scan.deviation == 0
+    rate = torch.where(flat, 0.0, gain / torch.where(flat, 1.0, deviation))
+    values = paired_similarity(x, x if others is None else others, row, scan.col, similarity)
+    # Entmax is shift-invariant: the row's maximum is taken off instead of its mean, to keep digits where they count.
+    prob = segment_entmax(rate[row] * (values - scan.top[row]), scan.ptr, alpha)
+    keep = prob > 0
+    if bool(keep.all()):
+        return scan.ptr, scan.col, prob.to(dtype)
+    # An entry on the very edge of the support may round to 0 here.
+    counts = torch.zeros_like(counts).index_add_(0, row[keep], torch.ones_like(row[keep]))
+    ptr = torch.cat([counts.new_zeros(1), counts.cumsum(0)])
+    return ptr, scan.col[keep], prob[keep].to(dtype)
+
+
+class _RowDeviation(torch.autograd.Function):
+    """σ_i as a differentiable value: known from the scan; its gradient is the dense part, made block by block."""
+
+    @staticmethod
+    def forward(
+        ctx: Any, x: Tensor, others: Tensor | None, similarity: Similarity, mean: Tensor, deviation: Tensor,
+        *parameters: Tensor,
+    ) -> Tensor:  # fmt: skip
+        ctx.save_for_backward(x, others, mean, deviation)
+        ctx.similarity = similarity
+        return deviation.clone()
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:
+        x, others, mean, deviation = ctx.saved_tensors
+        count = x.size(0) - 1 if others is None else others.size(0)
+        # ∂σ_i/∂z_ij = (z_ij − μ_i) / (n σ_i); rows with σ_i = 0 pass nothing.
+        rate = torch.where(deviation > 0, gradient / (count * deviation), 0.0)
+        if fused.supports(ctx.similarity, x):
+            to_x, to_others = fused.deviation_gradient(x, others, ctx.similarity, mean, rate)
+            return to_x, to_others, None, None, None
+        to_x, to_others, to_parameters = blocked.deviation_gradient(x, others, ctx.similarity, mean, rate)
+        return to_x, to_others, None, None, None, *to_parameters
+
+
+def _prepare(
+    x: Tensor, anchors: Tensor | None, measure: Similarity, alpha: float | Tensor
+) -> tuple[Tensor, Tensor | None, float | Tensor]:
+    """Points as the kernels want them: at least single precision, and of size about 1 where the scale is free."""
+    if x.dtype in (torch.float16, torch.bfloat16):
+        x, anchors = x.float(), None if anchors is None else anchors.float()
+    if isinstance(alpha, Tensor):
+        alpha = alpha.to(x.dtype)
+    if type(measure) is Cosine:
+        x, anchors = _unit_size(x), None if anchors is None else _unit_size(anchors)
+        return Cosine.directions(x), None if anchors is None else Cosine.directions(anchors), alpha
+    if measure.scale_free:
+        factor = _size(x if anchors is None else torch.cat([x.detach(), anchors.detach()]))
+        x, anchors = x / factor, None if anchors is None else anchors / factor
+    return x, anchors, alpha
+
+
+def _unit_size(x: Tensor) -> Tensor:
+    """Each row divided by a power of two near its largest entry."""
+    return x / _size(x, dim=1)
+
+
+def _size(x: Tensor, dim: int | None = None) -> Tensor:
+    """The power of two next to the largest entry (1 if all are 0): dividing by it is exact."""
+    largest = x.detach().abs().amax() if dim is None else x.detach().abs().amax(dim, keepdim=True)
+    smallest = math.frexp(torch.finfo(x.dtype).tiny)[1]
+    exponent = (torch.frexp(largest).exponent - 1).clamp(min=smallest)
+    return torch.where(largest > 0, torch.ldexp(torch.ones_like(largest), exponent), 1.0)
+
+
+def _check(x: Tensor, anchors: Tensor | None, gain: float | Tensor, alpha: float | Tensor) -> None:
+    for name, points in (("x", x), ("anchors", anchors)):
+        if points is None:
+            continue
+        if points.dim() != 2 or not points.is_floating_point():
+            raise LatopoError(
+                f"entmax_neighbors: {name} must be a floating point matrix [points, features], "
+                f"got {points.dtype} of shape {tuple(points.shape)}"
+            )
+        bad = ~torch.isfinite(points).all(1)
+        if bool(bad.any()):
+            raise LatopoError(
+                f"entmax_neighbors: {name} has NaN or infinite entries in {int(bad.sum())} rows, "
+                f"first in row {int(bad.nonzero()[0])}; impute or drop them"
+            )
+    if anchors is not None and (anchors.size(1) != x.size(1) or anchors.dtype != x.dtype):
+        raise LatopoError(
+            f"entmax_neighbors: anchors must have the columns and dtype of x ({x.size(1)}, {x.dtype}), "
+            f"got {anchors.size(1)}, {anchors.dtype}"
+        )
+    number = torch.as_tensor(gain).detach()
+    if number.numel() != 1 or not bool((number > 0) & number.isfinite()):
+        raise LatopoError(f"entmax_neighbors: gain must be one finite number > 0, got {number.tolist()}")
+    values = torch.as_tensor(alpha).detach()
+    if values.dim() > 1 or (values.dim() == 1 and values.numel() != x.size(0)):
+        raise LatopoError(f"entmax_neighbors: alpha must be one value or one per row, got shape {tuple(values.shape)}")
+    if not bool((values >= 1).all()):
+        raise LatopoError(f"entmax_neighbors: alpha must be at least 1, got {float(values.min())}")

@@ -1,0 +1,102 @@
+"""The compiled path: flat similarities, CPU, float32 and float64."""
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from latopo._parallel import map_blocks
+from latopo.neighbors import _kernels
+from latopo.neighbors.scan import EdgeCounter, Scan, row_pointers
+from latopo.neighbors.similarity import Euclidean, Inner, Similarity, SquaredEuclidean
+
+__all__ = ["deviation_gradient", "scan", "supports"]
+
+_KIND: dict[type[Similarity], int] = {
+    Euclidean: _kernels.EUCLIDEAN,
+    SquaredEuclidean: _kernels.SQUARED,
+    Inner: _kernels.INNER,
+}
+_TILE_BYTES = 128 * 1024  # of points; half of a small second-level cache
+_PANEL_BYTES = 2 * 1024 * 1024  # of similarities; a small share of the third-level cache
+_BLOCK = 128  # rows a thread takes at a time
+
+
+def supports(similarity: Similarity, x: Tensor) -> bool:
+    """Whether this path can serve; it needs an exact type, since a subclass may redefine the similarity."""
+    return type(similarity) in _KIND and x.device.type == "cpu" and x.dtype in (torch.float32, torch.float64)
+
+
+def scan(
+    x: Tensor, others: Tensor | None, similarity: Similarity, gain: float, alpha: Tensor, counter: EdgeCounter
+) -> Scan:
+    """Statistics and support of the rows ``x`` [N, d] against ``others`` [M, d], or against each other."""
+    columns = x if others is None else others
+    points, tiles, total = _array(x), _tiles(columns), columns.size(0)
+    counts = np.zeros(len(points), np.int64)
+    mean, deviation, top = (np.zeros(len(points), points.dtype) for _ in range(3))
+    alphas = _array(alpha.double())
+    epsilon = float(torch.finfo(x.dtype).eps)
+    panel = int(np.clip(_PANEL_BYTES // max(total * points.itemsize, 1), 8, 64))
+
+    def rows(start: int, stop: int) -> Tensor:
+        part = slice(start, stop)
+        col = _kernels.scan_rows(
+            points[part], tiles, total, start if others is None else -1, _KIND[type(similarity)], gain, alphas[part],
+            epsilon, panel, not counter.full, mean[part], deviation[part], top[part], counts[part],
+        )  # fmt: skip
+        counter.add(int(counts[part].sum()))
+        return torch.from_numpy(col)
+
+    found = map_blocks(rows, len(points), _BLOCK)
+    counter.check()
+    col = torch.cat(found) if found else torch.empty(0, dtype=torch.int64)
+    return Scan(row_pointers(torch.from_numpy(counts)), col, *map(torch.from_numpy, (mean, deviation, top)))
+
+
+def deviation_gradient(
+    x: Tensor, others: Tensor | None, similarity: Similarity, mean: Tensor, rate: Tensor
+) -> tuple[Tensor | None, Tensor | None]:
+    r"""Gradients of :math:`\sum_{ij} c_i (z_{ij} - \mu_i) \cdot z_{ij}`, the bracket held fixed, c = ``rate`` [N].
+
+    A pair is met from both of its ends, so each row sums over its own pairs only and no two threads write to one row.
+    """
+    kind = _KIND[type(similarity)]
+    if others is None:
+        return _pull(x, x, 0, kind, rate, mean, rate, mean), None
+    silent = torch.zeros(others.size(0), dtype=x.dtype)
+    return (
+        _pull(x, others, -1, kind, rate, mean, silent, silent),
+        _pull(others, x, -1, kind, silent, silent, rate, mean),
+    )
+
+
+def _pull(
+    x: Tensor, y: Tensor, own: int, kind: int, row_rate: Tensor, row_mean: Tensor, rate: Tensor, mean: Tensor
+) -> Tensor:
+    gradient = np.zeros(tuple(x.shape), _array(x).dtype)
+    points, tiles = _array(x), _tiles(y)
+    row_rates, row_means, rates, means = map(_array, (row_rate, row_mean, rate, mean))
+
+    def rows(start: int, stop: int) -> None:
+        part = slice(start, stop)
+        _kernels.pull_rows(
+            points[part], tiles, y.size(0), start if own >= 0 else -1, kind, row_rates[part], row_means[part], rates,
+            means, gradient[part],
+        )  # fmt: skip
+
+    map_blocks(rows, len(points), _BLOCK)
+    return torch.from_numpy(gradient)
+
+
+def _array(tensor: Tensor) -> _kernels.FloatArray:
+    return tensor.detach().contiguous().numpy()
+
+
+def _tiles(points: Tensor) -> _kernels.FloatArray:
+    """Points [m, d] as [t, d, w]: tiles of w points, coordinates apart, the last tile padded."""
+    total, width = points.shape
+    size = int(np.clip(_TILE_BYTES // max(width * points.element_size(), 1) // 16 * 16, 64, 1024))
+    count = -(-total // size)
+    padded = points.new_zeros(count * size, width)
+    padded[:total] = points.detach()
+    return _array(padded.view(count, size, width).transpose(1, 2))

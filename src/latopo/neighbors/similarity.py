@@ -1,0 +1,126 @@
+"""Similarities between points, as the α-DGM needs them: all pairs of a block, and given pairs.
+
+The four flat ones have a fused kernel on the CPU. Any other similarity is a :class:`Similarity` module with the same
+two methods (:mod:`latopo.neighbors.spaces` has the curved ones); it runs through the blocked path of torch operations.
+"""
+
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from latopo.errors import LatopoError
+
+__all__ = ["Cosine", "Euclidean", "Inner", "Similarity", "SquaredEuclidean", "get_similarity"]
+
+
+class Similarity(nn.Module):
+    r"""Base class: :math:`\mathrm{sim}(\mathbf{x}, \mathbf{y})`, larger means closer.
+
+    Attributes:
+        scale_free: multiplying every point by one factor multiplies similarities by a constant. The layer norm behind
+            removes it, so the points may be rescaled beforehand, which keeps squares from over- and underflowing.
+    """
+
+    scale_free = False
+
+    def pairwise(self, x: Tensor, y: Tensor) -> Tensor:
+        """All pairs: ``[n, d]`` and ``[m, d]`` give ``[n, m]``. Must have finite gradients, also for equal points."""
+        raise NotImplementedError(f"{type(self).__name__} must define pairwise(x, y)")
+
+    def paired(self, x: Tensor, y: Tensor) -> Tensor:
+        """Row by row: ``[n, d]`` and ``[n, d]`` give ``[n]``."""
+        raise NotImplementedError(f"{type(self).__name__} must define paired(x, y)")
+
+
+def safe_sqrt(square: Tensor) -> Tensor:
+    """Square root whose gradient at 0 is 0, where the true one is infinite (equal points)."""
+    positive = square > 0
+    return torch.where(positive, square, 1.0).sqrt() * positive
+
+
+class Euclidean(Similarity):
+    r"""Minus the Euclidean distance, :math:`-\|\mathbf{x} - \mathbf{y}\|` (the paper's choice).
+
+    Example:
+        >>> Euclidean().pairwise(torch.tensor([[0.0, 0.0]]), torch.tensor([[3.0, 4.0]]))
+        tensor([[-5.]])
+    """
+
+    scale_free = True
+
+    def pairwise(self, x: Tensor, y: Tensor) -> Tensor:
+        """``[n, d], [m, d] → [n, m]``; from differences, so that an offset of all points costs no precision."""
+        return -torch.cdist(x, y, compute_mode="donot_use_mm_for_euclid_dist")
+
+    def paired(self, x: Tensor, y: Tensor) -> Tensor:
+        """``[n, d], [n, d] → [n]``."""
+        return -safe_sqrt((x - y).square().sum(-1))
+
+
+class SquaredEuclidean(Similarity):
+    r"""Minus the squared distance, :math:`-\|\mathbf{x} - \mathbf{y}\|^2`."""
+
+    scale_free = True
+
+    def pairwise(self, x: Tensor, y: Tensor) -> Tensor:
+        """``[n, d], [m, d] → [n, m]``."""
+        return -torch.cdist(x, y, compute_mode="donot_use_mm_for_euclid_dist").square()
+
+    def paired(self, x: Tensor, y: Tensor) -> Tensor:
+        """``[n, d], [n, d] → [n]``."""
+        return -(x - y).square().sum(-1)
+
+
+class Inner(Similarity):
+    r"""The inner product :math:`\mathbf{x}^\top\mathbf{y}`."""
+
+    scale_free = True
+
+    def pairwise(self, x: Tensor, y: Tensor) -> Tensor:
+        """``[n, d], [m, d] → [n, m]``."""
+        return x @ y.t()
+
+    def paired(self, x: Tensor, y: Tensor) -> Tensor:
+        """``[n, d], [n, d] → [n]``."""
+        return (x * y).sum(-1)
+
+
+class Cosine(Inner):
+    r"""The cosine :math:`\mathbf{x}^\top\mathbf{y} / (\|\mathbf{x}\|\|\mathbf{y}\|)`; a zero vector is at 0 to all."""
+
+    def pairwise(self, x: Tensor, y: Tensor) -> Tensor:
+        """``[n, d], [m, d] → [n, m]``."""
+        return super().pairwise(self.directions(x), self.directions(y))
+
+    def paired(self, x: Tensor, y: Tensor) -> Tensor:
+        """``[n, d], [n, d] → [n]``."""
+        return super().paired(self.directions(x), self.directions(y))
+
+    @staticmethod
+    def directions(x: Tensor) -> Tensor:
+        """Rows divided by their length; zero rows stay zero and pass no gradient."""
+        length = safe_sqrt(x.square().sum(-1, keepdim=True))
+        return x / torch.where(length > 0, length, 1.0) * (length > 0)
+
+
+_FLAT: dict[str, type[Similarity]] = {
+    "euclidean": Euclidean,
+    "squared": SquaredEuclidean,
+    "cosine": Cosine,
+    "inner": Inner,
+}
+
+
+def get_similarity(similarity: Any) -> Similarity:
+    """The similarity named by a string, or the module itself.
+
+    Example:
+        >>> get_similarity("cosine")
+        Cosine()
+    """
+    if isinstance(similarity, Similarity):
+        return similarity
+    if isinstance(similarity, str) and similarity in _FLAT:
+        return _FLAT[similarity]()
+    raise LatopoError(f"similarity: expected one of {', '.join(_FLAT)} or a Similarity module, got {similarity!r}")
