@@ -7,6 +7,7 @@ from latopo.errors import LatopoError
 from latopo.reproduce.record import PROTOCOLS, Protocol, Settings
 
 __all__ = [
+    "ABLATION_DEFAULTS",
     "BASELINES",
     "DATASET_TITLES",
     "EXPERIMENTS",
@@ -41,6 +42,8 @@ _THREE_SEEDS = ("texas", "wisconsin")
 OURS = "dcm-plus"
 BASELINES = ("mlp", "gcn", "dgm-e", "dgm-m")
 _PLUS = ("alpha-dgm", "dcm-plus-edges", OURS)
+# What a run has that does not name the setting; tables 1 and 2 are made with these.
+ABLATION_DEFAULTS = {"rounds": 1, "max_length": 4}
 _MAIN_MODELS = (*BASELINES, "dcm", "dcm-all", *_PLUS)
 
 SettingsFor = Callable[[str, str, bool, Protocol], Settings]
@@ -90,7 +93,6 @@ class Experiment:
         quantity: field of a record that is shown, ``test_score`` or ``homophily``.
         variable: setting that the rows vary, None for none.
         values: the variable's values.
-        default: the value that runs have which do not name the variable.
     """
 
     name: str
@@ -100,7 +102,11 @@ class Experiment:
     quantity: str = "test_score"
     variable: str | None = None
     values: tuple[int, ...] = ()
-    default: int | None = None
+
+    @property
+    def default(self) -> int | None:
+        """The variable's value in runs that do not name it, None for a table without variable."""
+        return None if self.variable is None else ABLATION_DEFAULTS[self.variable]
 
     @property
     def scale(self) -> float:
@@ -155,7 +161,6 @@ EXPERIMENTS = {
             ("dcm",),
             variable="rounds",
             values=(1, 2, 3, 4),
-            default=1,
         ),
         Experiment(
             "cycle-length",
@@ -164,7 +169,6 @@ EXPERIMENTS = {
             ("dcm",),
             variable="max_length",
             values=(3, 4, 5),
-            default=4,
         ),
         Experiment(
             "homophily",

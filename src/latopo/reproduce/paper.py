@@ -13,6 +13,7 @@ from importlib.resources import files
 from typing import Any
 
 from latopo.errors import LatopoError
+from latopo.reproduce.experiments import ABLATION_DEFAULTS
 
 __all__ = [
     "Contradiction",
@@ -26,9 +27,6 @@ __all__ = [
     "paper_tables",
     "remarks",
 ]
-
-# The values of the ablated settings that tables 1 and 2 use: a cell of an ablation at its default is the same quantity.
-_DEFAULTS = {"rounds": 1, "max_length": 4}
 
 
 @dataclass(frozen=True)
@@ -176,7 +174,8 @@ def contradictions() -> tuple[Contradiction, ...]:
     """
     places: dict[tuple[str, bool, str], list[PaperNumber]] = {}
     for number in paper_numbers():
-        is_default = number.variable is None or number.value == _DEFAULTS[number.variable]
+        # A cell of an ablation at its default value is the same quantity as in tables 1 and 2.
+        is_default = number.variable is None or number.value == ABLATION_DEFAULTS[number.variable]
         if is_default and number.table != "homophily":
             places.setdefault((number.dataset, number.graph, number.model), []).append(number)
     return tuple(

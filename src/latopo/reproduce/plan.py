@@ -35,8 +35,8 @@ def plan_units(
     """The runs of a table in the order they should be done: data set by data set, cell by cell, ``honest`` first.
 
     Args:
-        table: a name of :data:`~latopo.reproduce.experiments.EXPERIMENTS`, or ``all`` for every table: runs that several
-            tables share come once, and a table without any of the chosen data sets or models is left out.
+        table: a name of :data:`~latopo.reproduce.experiments.EXPERIMENTS`, or ``all`` for every table: runs that
+            several tables share come once, and a table without any of the chosen data sets or models is left out.
         datasets: columns, all of the table by default.
         models: models, all of the table by default.
         folds: folds, 0 to 9 by default.

@@ -12,7 +12,7 @@ from latopo.reproduce.record import Protocol
 from latopo.reproduce.statistics import Summary
 from latopo.reproduce.tables import Cell, Comparison, Table
 
-__all__ = ["cells_csv", "folds_csv", "latex", "markdown", "tests_csv", "write_table"]
+__all__ = ["cells_csv", "comparisons_csv", "folds_csv", "latex", "markdown", "write_table"]
 
 _MISSING = "–"
 _Grid = list[list[str]]
@@ -232,7 +232,7 @@ def folds_csv(table: Table) -> str:
     return _csv((*_PLACE, "protocol", "fold", "score"), lines)
 
 
-def tests_csv(table: Table) -> str:
+def comparisons_csv(table: Table) -> str:
     """One line per test of our model against a baseline; Holm's correction is in the last column."""
     lines: list[tuple[object, ...]] = []
     for item in table.comparisons:
@@ -254,7 +254,7 @@ def write_table(table: Table, folder: str | os.PathLike[str]) -> list[Path]:
         "-folds.csv": folds_csv,
     }
     if table.comparisons:
-        formats["-tests.csv"] = tests_csv
+        formats["-tests.csv"] = comparisons_csv
     Path(folder).mkdir(parents=True, exist_ok=True)
     paths = []
     for ending, render in formats.items():

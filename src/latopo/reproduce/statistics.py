@@ -97,7 +97,7 @@ def corrected_paired_t(ours: Mapping[int, float], baseline: Mapping[int, float],
         \qquad n - 1 \text{ degrees of freedom},
 
     with the differences :math:`d_i` of the n folds that both sides have and their sample variance :math:`s^2`. The
-    plain t-test has only 1/n and is too kind: the training sets of the folds overlap, so the differences are correlated.
+    plain t-test has only 1/n and is too kind: the training sets of the folds overlap, which correlates the differences.
 
     Differences that do not vary (up to rounding) give t = 0, p = 1 if they are zero, and an infinite t, p = 0, if not.
 
@@ -138,18 +138,19 @@ def _two_sided(statistic: float, degrees: int) -> float:
 
 
 def holm(p_values: Sequence[float | None]) -> list[float | None]:
-    """Holm's step-down adjusted p-values, in the given order; missing tests (None) stay None and are not counted.
+    """Holm's step-down adjusted p-values, in the given order.
 
-    The i-th smallest of m is multiplied by m − i + 1, made monotone, and capped at 1.
+    The i-th smallest of m is multiplied by m − i + 1, made monotone, and capped at 1. A test that could not be made yet
+    (None) stays None but counts in m, so that a result does not look better because its rivals are still missing.
 
     Example:
-        >>> holm([0.01, 0.04, None, 0.03])
-        [0.03, 0.06, None, 0.06]
+        >>> holm([0.01, 0.04, 0.03]), holm([0.01, None])
+        ([0.03, 0.06, 0.06], [0.02, None])
     """
     known = sorted((p_value, place) for place, p_value in enumerate(p_values) if p_value is not None)
     adjusted: list[float | None] = [None] * len(p_values)
     largest = 0.0
     for rank, (p_value, place) in enumerate(known):
-        largest = max(largest, min(1.0, (len(known) - rank) * p_value))
+        largest = max(largest, min(1.0, (len(p_values) - rank) * p_value))
         adjusted[place] = largest
     return adjusted

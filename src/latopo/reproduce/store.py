@@ -102,7 +102,7 @@ class Store:
 
     def append(self, record: Record) -> bool:
         """Store a record durably; False, and nothing written, if its key is already there."""
-        line = json.dumps(record.to_json(), ensure_ascii=False, allow_nan=False).encode() + b"\n"
+        line = json.dumps(record.to_json(), allow_nan=False).encode("ascii") + b"\n"
         self.folder.mkdir(parents=True, exist_ok=True)
         handle = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
         try:
