@@ -1,0 +1,6 @@
+"""The cell complex: nodes, edges and polygons as tensors, in one documented order."""
+
+from latopo.complex.cell_complex import CellComplex
+from latopo.complex.relations import ComplexDifference
+
+__all__ = ["CellComplex", "ComplexDifference"]

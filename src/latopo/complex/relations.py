@@ -1,0 +1,150 @@
+"""Complexes made from complexes: skeleton, sub-complex, and the difference between two."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import torch
+from torch import Tensor
+
+from latopo.complex.canonical import match_rows
+from latopo.errors import LatopoError
+
+if TYPE_CHECKING:
+    from latopo.complex.cell_complex import CellComplex
+
+
+def skeleton(complex: "CellComplex", order: int) -> "CellComplex":
+    """The cells of dimension at most ``order`` (Definition 4): 0 nodes, 1 nodes and edges, 2 everything.
+
+    Example:
+        >>> from latopo import CellComplex
+        >>> triangle = CellComplex(3, torch.tensor([[0, 0, 1], [1, 2, 2]]), {3: torch.tensor([[0, 1, 2]])})
+        >>> skeleton(triangle, 1)
+        CellComplex(num_nodes=3, num_edges=3, polygons={})
+    """
+    if order not in (0, 1, 2):
+        raise LatopoError(f"CellComplex: a skeleton has order 0, 1 or 2, got {order}")
+    if order == 2:
+        return complex
+    if order == 1:
+        return complex.from_canonical(complex.num_nodes, complex.edge_index, edge_prob=complex.edge_prob)
+    return complex.from_canonical(complex.num_nodes, complex.edge_index[:, :0])
+
+
+def subcomplex(complex: "CellComplex", nodes: Tensor) -> "CellComplex":
+    """The cells whose vertices are all among ``nodes`` (numbers, or a mask [N]), with their probabilities.
+
+    The nodes are renumbered 0, 1, … in increasing order of their old numbers, whatever the order in ``nodes``.
+
+    Example:
+        >>> from latopo import CellComplex
+        >>> path = CellComplex(4, torch.tensor([[0, 1, 2], [1, 2, 3]]))
+        >>> subcomplex(path, torch.tensor([3, 2, 0])).edge_index
+        tensor([[1],
+                [2]])
+    """
+    mask = _node_mask(complex, nodes)
+    number = mask.cumsum(0) - 1  # increasing, so the canonical order survives
+    keep_edge = mask[complex.edge_index].all(dim=0)
+    keep_polygon = {length: mask[rows].all(dim=1) for length, rows in complex.polygons.items()}
+    polygon_prob = complex.polygon_prob
+    if polygon_prob is not None and keep_polygon:
+        polygon_prob = polygon_prob[torch.cat(list(keep_polygon.values()))]
+    return complex.from_canonical(
+        int(mask.sum()),
+        number[complex.edge_index[:, keep_edge]],
+        {length: number[rows[keep_polygon[length]]] for length, rows in complex.polygons.items()},
+        None if complex.edge_prob is None else complex.edge_prob[keep_edge],
+        polygon_prob,
+    )
+
+
+def _node_mask(complex: "CellComplex", nodes: Tensor) -> Tensor:
+    if nodes.dtype == torch.bool:
+        if nodes.shape != (complex.num_nodes,):
+            raise LatopoError(f"CellComplex: the mask has shape {list(nodes.shape)}, expected [{complex.num_nodes}]")
+        return nodes
+    mask = torch.zeros(complex.num_nodes, dtype=torch.bool, device=complex.device)
+    if nodes.numel() and not (int(nodes.min()) >= 0 and int(nodes.max()) < complex.num_nodes):
+        raise LatopoError(f"CellComplex: nodes must lie in 0 … num_nodes-1={complex.num_nodes - 1}")
+    mask[nodes] = True
+    return mask
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ComplexDifference:
+    """What changed on the way from one complex, ``before``, to another, ``after``.
+
+    Cells are given by their numbers in the complexes' canonical order (polygons counted through all lengths), so that
+    they index ``edge_prob``, ``polygon_prob`` and features directly.
+
+    Attributes:
+        edges_gained, polygons_gained: numbers in ``after`` of the cells that ``before`` does not have.
+        edges_lost, polygons_lost: numbers in ``before`` of the cells that ``after`` does not have.
+        edges_kept, polygons_kept: [2, K], the numbers of the common cells in ``before`` (row 0) and ``after`` (row 1).
+    """
+
+    edges_gained: Tensor
+    edges_lost: Tensor
+    edges_kept: Tensor
+    polygons_gained: Tensor
+    polygons_lost: Tensor
+    polygons_kept: Tensor
+
+    def __repr__(self) -> str:
+        """Counts only."""
+        parts = [
+            f"{kind}: {getattr(self, f'{kind}_gained').numel()} gained, {getattr(self, f'{kind}_lost').numel()} lost, "
+            f"{getattr(self, f'{kind}_kept').size(1)} kept"
+            for kind in ("edges", "polygons")
+        ]
+        return f"ComplexDifference({'; '.join(parts)})"
+
+
+def difference(before: "CellComplex", after: "CellComplex") -> ComplexDifference:
+    """Edges and polygons gained, lost and kept from ``before`` to ``after``; nodes are compared by their numbers.
+
+    Example:
+        >>> from latopo import CellComplex
+        >>> path = CellComplex(3, torch.tensor([[0, 1], [1, 2]]))
+        >>> difference(path, CellComplex(3, torch.tensor([[0, 0], [1, 2]])))
+        ComplexDifference(edges: 1 gained, 1 lost, 1 kept; polygons: 0 gained, 0 lost, 0 kept)
+    """
+    after = after.to(before.device)
+    num_nodes = max(before.num_nodes, after.num_nodes)
+    edges_kept = match_rows(before.edge_index.t(), after.edge_index.t(), num_nodes)
+    polygons_kept = _matching_polygons(before, after, num_nodes)
+    return ComplexDifference(
+        edges_gained=_others(edges_kept[1], after.num_edges),
+        edges_lost=_others(edges_kept[0], before.num_edges),
+        edges_kept=edges_kept,
+        polygons_gained=_others(polygons_kept[1], after.num_polygons),
+        polygons_lost=_others(polygons_kept[0], before.num_polygons),
+        polygons_kept=polygons_kept,
+    )
+
+
+def _matching_polygons(before: "CellComplex", after: "CellComplex", num_nodes: int) -> Tensor:
+    first_before, first_after = _first_numbers(before), _first_numbers(after)
+    matches = [before.edge_index.new_zeros(2, 0)]
+    for length in first_before.keys() & first_after.keys():
+        match = match_rows(before.polygons[length], after.polygons[length], num_nodes)
+        matches.append(match + match.new_tensor([[first_before[length]], [first_after[length]]]))
+    kept = torch.cat(matches, dim=1)
+    return kept[:, kept[0].argsort()]
+
+
+def _first_numbers(complex: "CellComplex") -> dict[int, int]:
+    """The number of the first polygon of each length."""
+    first, numbers = 0, {}
+    for length, rows in complex.polygons.items():
+        numbers[length] = first
+        first += rows.size(0)
+    return numbers
+
+
+def _others(chosen: Tensor, count: int) -> Tensor:
+    """The numbers below ``count`` that are not chosen, in order."""
+    left = torch.ones(count, dtype=torch.bool, device=chosen.device)
+    left[chosen] = False
+    return left.nonzero().squeeze(1)

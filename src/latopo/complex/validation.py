@@ -1,0 +1,201 @@
+"""Checks of a complex, each with an error that names the wrong cell and says why it is wrong."""
+
+import torch
+from torch import Tensor
+
+from latopo.complex.canonical import Cells, canonical_cycles, edge_keys, find_keys, lexicographic_order, sides
+from latopo.errors import LatopoError
+
+
+def check_form(cells: Cells) -> None:
+    """Check types, shapes and devices: nothing that would make a GPU wait.
+
+    Example:
+        >>> check_form(Cells(3, torch.tensor([[0.5], [1.0]]), {}))
+        Traceback (most recent call last):
+        latopo.errors.LatopoError: CellComplex: edge_index must be int64 of shape [2, E], got torch.float32 [2, 1]
+    """
+    if cells.num_nodes < 0:
+        raise LatopoError(f"CellComplex: num_nodes must be at least 0, got {cells.num_nodes}")
+    _check_vertices(
+        "edge_index", cells.edge_index, "[2, E]", cells.edge_index.dim() == 2 and len(cells.edge_index) == 2
+    )
+    for length, rows in cells.polygons.items():
+        if length < 3:
+            raise LatopoError(f"CellComplex: a polygon has at least 3 sides, got polygons of length {length}")
+        name = f"polygons[{length}]"
+        _check_vertices(name, rows, f"[P, {length}]", rows.dim() == 2 and rows.size(1) == length)
+        _check_device(name, rows, cells.edge_index)
+    polygon_count = sum(rows.size(0) for rows in cells.polygons.values())
+    for name, prob, count in (
+        ("edge_prob", cells.edge_prob, cells.edge_index.size(1)),
+        ("polygon_prob", cells.polygon_prob, polygon_count),
+    ):
+        if prob is not None:
+            _check_probability_form(name, prob, count)
+            _check_device(name, prob, cells.edge_index)
+
+
+def _check_vertices(name: str, tensor: Tensor, shape: str, shape_fits: bool) -> None:
+    if tensor.dtype != torch.int64 or not shape_fits:
+        came = f"{tensor.dtype} {list(tensor.shape)}"
+        raise LatopoError(f"CellComplex: {name} must be int64 of shape {shape}, got {came}")
+
+
+def _check_device(name: str, tensor: Tensor, edge_index: Tensor) -> None:
+    if tensor.device != edge_index.device:
+        raise LatopoError(f"CellComplex: {name} is on {tensor.device}, but edge_index on {edge_index.device}; move one")
+
+
+def _check_probability_form(name: str, prob: Tensor, count: int) -> None:
+    if not prob.is_floating_point() or prob.shape != (count,):
+        came = f"{prob.dtype} {list(prob.shape)}"
+        raise LatopoError(f"CellComplex: {name} must be floating point of shape [{count}] (one per cell), got {came}")
+
+
+def check_values(cells: Cells) -> None:
+    """Check every cell for itself, in whatever order the cells are given.
+
+    Vertices out of range, self-loops, repeated vertices in a polygon, cells listed twice, probabilities that are not in
+    [0, 1] or that differ between the two directions of an edge.
+
+    Example:
+        >>> check_values(Cells(3, torch.tensor([[0, 1], [1, 1]]), {}))
+        Traceback (most recent call last):
+        latopo.errors.LatopoError: CellComplex: edge 1 (1, 1) is a self-loop; leave self-loops out
+    """
+    _check_edges(cells.edge_index, cells.num_nodes)
+    for rows in cells.polygons.values():
+        _check_polygons(rows, cells.num_nodes)
+    if cells.edge_prob is not None:
+        _check_probabilities("edge_prob", cells.edge_prob)
+        _check_directions_agree(cells.edge_index, cells.num_nodes, cells.edge_prob)
+    if cells.polygon_prob is not None:
+        _check_probabilities("polygon_prob", cells.polygon_prob)
+
+
+def _first(wrong: Tensor) -> int | None:
+    """Position of the first True, None if there is none."""
+    return int(wrong.nonzero()[0, 0]) if bool(wrong.any()) else None
+
+
+def _edge(edge_index: Tensor, position: int) -> str:
+    return f"edge {position} {tuple(edge_index[:, position].tolist())}"
+
+
+def _polygon(rows: Tensor, position: int) -> str:
+    return f"polygon {position} of length {rows.size(1)}, {tuple(rows[position].tolist())},"
+
+
+def _out_of_range(vertices: Tensor, num_nodes: int) -> Tensor:
+    return (vertices < 0) | (vertices >= num_nodes)
+
+
+def _check_edges(edge_index: Tensor, num_nodes: int) -> None:
+    wrong = _first(_out_of_range(edge_index, num_nodes).any(dim=0))
+    if wrong is not None:
+        raise LatopoError(
+            f"CellComplex: {_edge(edge_index, wrong)} has a vertex outside 0 … num_nodes-1={num_nodes - 1}"
+        )
+    wrong = _first(edge_index[0] == edge_index[1])
+    if wrong is not None:
+        raise LatopoError(f"CellComplex: {_edge(edge_index, wrong)} is a self-loop; leave self-loops out")
+    twice = _first_twice(edge_index.t(), num_nodes)
+    if twice is not None:
+        raise LatopoError(f"CellComplex: {_edge(edge_index, twice[1])} is a duplicate of edge {twice[0]}; list it once")
+
+
+def _check_polygons(rows: Tensor, num_nodes: int) -> None:
+    wrong = _first(_out_of_range(rows, num_nodes).any(dim=1))
+    if wrong is not None:
+        raise LatopoError(f"CellComplex: {_polygon(rows, wrong)} has a vertex outside 0 … num_nodes-1={num_nodes - 1}")
+    ordered = rows.sort(dim=1).values
+    wrong = _first((ordered[:, 1:] == ordered[:, :-1]).any(dim=1))
+    if wrong is not None:
+        raise LatopoError(f"CellComplex: {_polygon(rows, wrong)} has a repeated vertex")
+    twice = _first_twice(canonical_cycles(rows), num_nodes)
+    if twice is not None:
+        raise LatopoError(f"CellComplex: {_polygon(rows, twice[1])} is a duplicate of polygon {twice[0]}; list it once")
+
+
+def _first_twice(rows: Tensor, num_nodes: int) -> tuple[int, int] | None:
+    """The first pair of equal rows, as (earlier, later) row numbers."""
+    order = lexicographic_order(rows, num_nodes)
+    wrong = _first((rows[order[1:]] == rows[order[:-1]]).all(dim=1))
+    return None if wrong is None else (int(order[wrong]), int(order[wrong + 1]))
+
+
+def _check_probabilities(name: str, prob: Tensor) -> None:
+    values = prob.detach()
+    # A probability of 1 may come out of a sum of rounded numbers a few units in the last place too large.
+    wrong = _first(~((values >= 0) & (values <= 1 + 4 * torch.finfo(values.dtype).eps)))
+    if wrong is not None:
+        raise LatopoError(f"CellComplex: {name}[{wrong}] is {float(values[wrong])}, expected a number in [0, 1]")
+
+
+def _check_directions_agree(edge_index: Tensor, num_nodes: int, prob: Tensor) -> None:
+    keys, order = edge_keys(edge_index, num_nodes).sort(stable=True)
+    values = prob.detach()[order]
+    wrong = _first((keys[1:] == keys[:-1]) & (values[1:] != values[:-1]))
+    if wrong is not None:
+        first, second = int(order[wrong]), int(order[wrong + 1])
+        raise LatopoError(
+            f"CellComplex: {_edge(edge_index, first)} has probability {float(values[wrong])}, but its other direction, "
+            f"{_edge(edge_index, second)}, has {float(values[wrong + 1])}; give one probability per undirected edge"
+        )
+
+
+def check_closure(cells: Cells) -> None:
+    """Check that every side of every polygon is an edge and that no polygon has a chord; edges in canonical order.
+
+    Example:
+        >>> check_closure(Cells(3, torch.tensor([[0, 1], [1, 2]]), {3: torch.tensor([[0, 1, 2]])}))
+        Traceback (most recent call last):
+        latopo.errors.LatopoError: CellComplex: polygon 0 of length 3, (0, 1, 2), has the side (2, 0), ...
+    """
+    keys = edge_keys(cells.edge_index, cells.num_nodes)
+    for length, rows in cells.polygons.items():
+        is_edge = find_keys(keys, edge_keys(sides(rows), cells.num_nodes)) >= 0
+        _raise_at(rows, 1, ~is_edge.view_as(rows), "has the side", "which is no edge; add it or drop the polygon")
+        # Each diagonal once: all pairs `step` vertices apart, a half of them twice where `step` is half of the length.
+        for step in range(2, length // 2 + 1):
+            pairs = torch.stack([rows, rows.roll(-step, dims=1)]).flatten(1)
+            is_edge = find_keys(keys, edge_keys(pairs, cells.num_nodes)) >= 0
+            _raise_at(
+                rows, step, is_edge.view_as(rows), "has the chord", "which is an edge; polygons are induced cycles"
+            )
+
+
+def _raise_at(rows: Tensor, step: int, wrong: Tensor, what: str, why: str) -> None:
+    row = _first(wrong.any(dim=1))
+    if row is not None:
+        column = _first(wrong[row]) or 0
+        pair = (int(rows[row, column]), int(rows[row, (column + step) % rows.size(1)]))
+        raise LatopoError(f"CellComplex: {_polygon(rows, row)} {what} {pair}, {why}")
+
+
+def check_order(cells: Cells) -> None:
+    """Check that the cells are in the canonical order of :mod:`latopo.complex.canonical`.
+
+    Example:
+        >>> check_order(Cells(3, torch.tensor([[2], [1]]), {}))
+        Traceback (most recent call last):
+        latopo.errors.LatopoError: CellComplex: edge 0 (2, 1) is not in canonical order (u < v, sorted); ...
+    """
+    remedy = "build the complex with CellComplex(...), which sorts"
+    keys = edge_keys(cells.edge_index, cells.num_nodes)
+    wrong = cells.edge_index[0] >= cells.edge_index[1]
+    wrong[1:] |= keys[1:] <= keys[:-1]
+    position = _first(wrong)
+    if position is not None:
+        raise LatopoError(
+            f"CellComplex: {_edge(cells.edge_index, position)} is not in canonical order (u < v, sorted); {remedy}"
+        )
+    for rows in cells.polygons.values():
+        order = lexicographic_order(rows, cells.num_nodes)
+        position = _first((rows != canonical_cycles(rows)).any(dim=1) | (order != torch.arange(len(order)).to(order)))
+        if position is not None:
+            raise LatopoError(
+                f"CellComplex: {_polygon(rows, position)} is not in canonical order (smallest vertex first, "
+                f"second < last, rows sorted); {remedy}"
+            )
