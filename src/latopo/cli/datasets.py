@@ -76,7 +76,7 @@ def _row(entry: "DatasetEntry", data_root: Path | None) -> dict[str, Any]:
     here = _is_here(entry, data_root)
     measured = read_statistics(entry) if here else None
     facts = asdict(measured) if measured else dict.fromkeys(field.name for field in fields(Statistics))
-    present = "built in" if entry.embedded else "yes" if here else "no"
+    present = "yes" if here else "no"
     about = {"task": entry.task, "treatment": entry.features, "source": entry.source, "present": present}
     return {"name": entry.name, **facts, **about}
 
@@ -86,9 +86,11 @@ def _print_table(rows: list[dict[str, Any]]) -> None:
     from rich.table import Table
 
     console = Console()
-    if not console.is_terminal:
-        console.width = 200  # into a pipe or a file: nothing is cut, whatever the width of the terminal
-    table = Table(box=None, pad_edge=False)
+    if console.is_terminal:  # the last part of an address is enough, so that the table fits 80 columns
+        rows = [row | {"source": row["source"].rpartition("/")[2]} for row in rows]
+    else:
+        console.width = 200  # into a pipe or a file nothing is cut
+    table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0))
     for column in _COLUMNS:
         text = column in ("name", "source", "present")
         table.add_column(column, justify="left" if text else "right", no_wrap=column != "source", overflow="fold")

@@ -25,9 +25,10 @@ class DatasetEntry:
         raw_files: their paths under the data root; none if the data set comes with a library.
         split_files: the ten Geom-GCN splits, where they are files that loading does not need.
         aliases: other names that :func:`find_dataset` understands.
-        features: what :func:`latopo.data.load` does to the features, the same for all models. Words are counted by row
-            (Planetoid) or left 0/1 (row-normalising those costs 8 to 11 points on WebKB); the columns of tables have
-            different units and are standardised, without looking at targets; pixels are divided by their largest value.
+        features: what :func:`latopo.data.load` does to the features, the same for all models. Planetoid's rows are
+            divided by their sums; other bags of words stay 0/1, for row-normalising costs 8 to 11 points on WebKB. The
+            columns of tables have different units and are standardised (targets play no part); pixels are divided by
+            their largest value.
         task: what ``y`` is.
         fold_seed: seed of the ten folds; the authors' for the paper's nine graphs, 0 for all others.
         epochs: how long the paper trains; sets that are not in the paper follow those of their kind.
@@ -154,7 +155,7 @@ _ENTRIES = (
     _table("breast_cancer", "Breast cancer"),
     _table("iris", "Iris"),
     _table("diabetes", "Diabetes", task="regression"),
-    DatasetEntry("karate", "Karate club", "karate", "PyTorch Geometric"),
+    DatasetEntry("karate", "Karate club", "karate", "PyG"),
 )
 
 

@@ -50,7 +50,7 @@ def folds(num_nodes: int, seed: int) -> list[Tensor]:
     """
     if num_nodes < NUM_FOLDS:
         raise LatopoError(f"folds: {num_nodes} nodes cannot be cut into {NUM_FOLDS} folds; at least {NUM_FOLDS} needed")
-    order = np.arange(num_nodes)
+    order = np.arange(num_nodes, dtype=np.int64)
     # The old generator on purpose: its shuffle is what the authors' fold files come from.
     np.random.RandomState(seed).shuffle(order)
     size = -(-num_nodes // NUM_FOLDS)
