@@ -133,14 +133,15 @@ def test_files_are_written_and_replaced(tmp_path, records):
     ]  # fmt: skip
 
 
-def test_a_failed_write_leaves_the_old_table(tmp_path, monkeypatch):
+@pytest.mark.parametrize("step", ["os.fsync", "os.replace"])
+def test_a_failed_write_leaves_the_old_table(tmp_path, monkeypatch, step):
     (path, *_) = write_table(build_table("table2", []), tmp_path)
     before = path.read_bytes()
 
-    def full_disk(handle):
+    def full_disk(*arguments):
         raise OSError("no space left")
 
-    monkeypatch.setattr("os.fsync", full_disk)
+    monkeypatch.setattr(step, full_disk)
     with pytest.raises(OSError, match="no space left"):
         write_table(build_table("table2", [], ["texas"]), tmp_path)
     assert path.read_bytes() == before

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from latopo.errors import LatopoError
 from latopo.reproduce import Record, Store, Unit
+from latopo.reproduce import store as store_module
 
 # Claims the unit, says so, then hangs until it is killed.
 HANG = """
@@ -195,6 +196,33 @@ def test_the_claim_of_a_killed_process_is_free(tmp_path):
     assert Path(tmp_path, "claims", "a.lock").exists()
     with Store(tmp_path).claim("a") as mine:
         assert mine
+
+
+def run_before_lock(monkeypatch, action):
+    """Let something happen in the gap between a claim's look at the folder and its lock, once."""
+    actions = [action]
+
+    def lock_late(handle, wait):
+        if actions:
+            actions.pop()()
+        return lock(handle, wait)
+
+    lock = store_module._lock
+    monkeypatch.setattr(store_module, "_lock", lock_late)
+
+
+def test_a_claim_on_a_file_that_its_owner_removed_is_taken_anew(tmp_path, monkeypatch):
+    run_before_lock(monkeypatch, lambda: Path(tmp_path, "claims", "a.lock").unlink())
+    with Store(tmp_path).claim("a") as mine, Store(tmp_path).claim("a") as again:
+        assert mine
+        assert not again
+
+
+def test_a_unit_finished_just_before_the_claim_is_not_given_out(tmp_path, monkeypatch, make_record):
+    record = make_record()
+    run_before_lock(monkeypatch, lambda: Store(tmp_path).append(record))
+    with Store(tmp_path).claim(record.key) as mine:
+        assert not mine
 
 
 def test_only_one_of_many_threads_holds_a_claim(tmp_path):
