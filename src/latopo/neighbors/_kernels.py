@@ -108,12 +108,17 @@ def _row_candidates(
     """Entries that can lie in the support, z_ij > z_i,max − σ_i / (γ (α − 1)); returns how many."""
     rate = gain / deviation if deviation > 0 else 0.0
     bound = top - deviation / (gain * (alpha - 1)) if deviation > 0 and alpha > 1 else -np.inf
+    floor, edge = values.dtype.type(bound), values.dtype.type(np.inf)
     found = 0
-    for j in range(values.shape[0]):
-        if values[j] >= bound and j != own:
-            scores[found] = rate * (values[j] - top)
-            ids[found] = j
-            found += 1
+    for start in range(0, values.shape[0], 64):
+        run = values[start : start + 64]
+        if _extremes(run, edge, -edge)[1] < floor:
+            continue  # nearly always: a vectorised look at 64 entries saves 64 branches
+        for j in range(run.shape[0]):
+            if run[j] >= floor and start + j != own:
+                scores[found] = rate * (run[j] - top)
+                ids[found] = start + j
+                found += 1
     return found
 
 

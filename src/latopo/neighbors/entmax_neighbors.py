@@ -39,8 +39,8 @@ def entmax_neighbors(
 
     The support is found exactly: :math:`p_i(j) > 0` needs
     :math:`z_{ij} > z_{i,\max} - \sigma_i/(\gamma(\alpha-1))`, so one pass over blocks of rows gives the statistics
-    and the few candidates. Through :math:`\sigma_i` the gradient has a dense part, which a second pass recomputes block by
-    block. Time grows as N², memory as N.
+    and the few candidates. Through :math:`\sigma_i` the gradient has a dense part, which a second pass recomputes
+    block by block. Time grows as N², memory as N.
 
     Args:
         x: points [N, d], or queries if ``anchors`` is given.
