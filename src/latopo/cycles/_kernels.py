@@ -1,0 +1,219 @@
+"""Compiled search for chordless cycles: induced paths grow from their smallest vertex until they close.
+
+Every cycle is met exactly once: as the path ``start, second, ..., last`` from its smallest vertex, in the direction in
+which ``second < last``. Work is cut at the positions of ``col``, each the first step ``start → second`` of a search, so
+that the searches from one hub can run on several threads. What the functions share:
+
+- ``ptr``, ``col``: the rows of a :class:`~latopo.cycles.simple_graph.SimpleGraph`; they ascend, so the neighbours after
+  a given vertex are the tail of a row, read from its end.
+- ``path`` [max_length]: the induced path; ``position`` [max_length]: for each of its vertices the position tried last.
+- ``code`` [N]: 2 · (neighbours on the path, its start and end left out) + (1 if a neighbour of the start). The path may
+  close at a vertex of code 1, and may grow to one of code 0, without making a chord.
+- ``reach`` [N]: how many vertices at which the path may close (neighbours of the start after the second) are adjacent.
+- ``rank`` [max_length + 1]: how many cycles of each length were met before; entry 0: how many this block met.
+
+The arrays are passed one by one, and what runs for each vertex of a path is inlined: numba counts references, with
+atomic operations, at each call and each access to a tuple's field. That made the search three to four times slower.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from numba import njit
+
+from latopo.cycles.simple_graph import IntArray
+
+CountArray = npt.NDArray[np.int32]
+NEVER = np.iinfo(np.int64).max
+
+
+class Output(NamedTuple):
+    """Which of the cycles met are written, and where.
+
+    Attributes:
+        wanted: [max_length + 1], the rank of the next cycle to write, ``NEVER`` if there is none.
+        cursor: [max_length + 1], the number of that cycle among those to write.
+        stop: [max_length + 1], where the cycles to write end.
+        picks: the ranks of the cycles to write, ascending; empty if all are.
+        offset: [max_length + 1], where in ``rows`` the next cycle goes.
+        rows: flat storage of the cycles.
+        label: [N], the caller's names of the vertices.
+    """
+
+    wanted: IntArray
+    cursor: IntArray
+    stop: IntArray
+    picks: IntArray
+    offset: IntArray
+    rows: IntArray
+    label: IntArray
+
+
+@njit(nogil=True, cache=True)
+def search_block(
+    ptr: IntArray, col: IntArray, max_length: int, first: int, last: int, limit: int, rank: IntArray, output: Output
+) -> None:
+    """Meet every cycle whose first step stands from position ``first`` to before ``last``; stop beyond ``limit``."""
+    nodes = ptr.size - 1
+    path, position = np.empty(max_length, np.int64), np.empty(max_length, np.int64)
+    code, reach = np.zeros(nodes, np.int32), np.zeros(nodes, np.int32)
+    for length in range(3, max_length + 1):
+        _want_next(output, length)
+    path[0] = np.searchsorted(ptr, first, side="right") - 1
+    while path[0] < nodes and ptr[path[0]] < last and rank[0] <= limit:
+        _search_start(ptr, col, path, position, code, reach, first, last, limit, rank, output)
+        path[0] += 1
+
+
+@njit(nogil=True, cache=True)
+def _search_start(
+    ptr: IntArray,
+    col: IntArray,
+    path: IntArray,
+    position: IntArray,
+    code: CountArray,
+    reach: CountArray,
+    first: int,
+    last: int,
+    limit: int,
+    rank: IntArray,
+    output: Output,
+) -> None:
+    start = path[0]
+    end, lowest = ptr[start + 1], ptr[start + 1]
+    _add(ptr, col, start, start, code, 1)
+    # From the largest second vertex down: each then only adds its own neighbours to `reach`.
+    for step in range(end - 1, max(first, ptr[start]) - 1, -1):
+        if col[step] <= start:
+            break
+        if step < last and step < end - 1:
+            _search_from(ptr, col, path, position, code, reach, col[step], limit, rank, output.wanted, output)
+        _add(ptr, col, col[step], start, reach, 1)
+        lowest = step
+    for step in range(lowest, end):
+        _add(ptr, col, col[step], start, reach, -1)
+    _add(ptr, col, start, start, code, -1)
+
+
+@njit(nogil=True, cache=True)
+def _search_from(
+    ptr: IntArray,
+    col: IntArray,
+    path: IntArray,
+    position: IntArray,
+    code: CountArray,
+    reach: CountArray,
+    second: int,
+    limit: int,
+    rank: IntArray,
+    wanted: IntArray,
+    output: Output,
+) -> None:
+    vertex, place = second, 1
+    while place > 0 and rank[0] <= limit:
+        path[place] = vertex
+        if reach[vertex] > 0:
+            length, found = place + 2, _count_ends(ptr, col, code, vertex, second)
+            if wanted[length] < rank[length] + found:
+                _write(ptr, col, path[:length], code, rank[length], output)
+            rank[length] += found
+            rank[0] += found
+        if place + 2 < path.size:
+            position[place] = ptr[vertex + 1]
+            _add(ptr, col, vertex, path[0], code, 2)
+        else:
+            place -= 1
+        place, vertex = _next_vertex(ptr, col, path, position, code, place)
+
+
+@njit(nogil=True, cache=True, forceinline=True)
+def _add(ptr: IntArray, col: IntArray, vertex: int, start: int, counter: CountArray, amount: int) -> None:
+    for position in range(ptr[vertex + 1] - 1, ptr[vertex] - 1, -1):
+        if col[position] <= start:
+            break
+        counter[col[position]] += amount
+
+
+@njit(nogil=True, cache=True, forceinline=True)
+def _count_ends(ptr: IntArray, col: IntArray, code: CountArray, vertex: int, second: int) -> int:
+    found = 0
+    for position in range(ptr[vertex + 1] - 1, ptr[vertex] - 1, -1):
+        if col[position] <= second:
+            break
+        found += code[col[position]] == 1
+    return found
+
+
+@njit(nogil=True, cache=True, forceinline=True)
+def _next_vertex(
+    ptr: IntArray, col: IntArray, path: IntArray, position: IntArray, code: CountArray, place: int
+) -> tuple[int, int]:
+    # Back along the path from `place` until it may grow: the place and the vertex to put there; place 0 if it is done.
+    while place > 0:
+        position[place] -= 1
+        if position[place] < ptr[path[place]] or col[position[place]] <= path[0]:
+            _add(ptr, col, path[place], path[0], code, -2)
+            place -= 1
+        elif code[col[position[place]]] == 2:  # of all the path, only its end is a neighbour
+            return place + 1, col[position[place]]
+    return 0, 0
+
+
+@njit(nogil=True, cache=True)
+def _write(ptr: IntArray, col: IntArray, cycle: IntArray, code: CountArray, rank: int, output: Output) -> None:
+    # `cycle` lacks its last vertex; the choices for it have consecutive ranks.
+    length = cycle.size
+    vertex, second = cycle[length - 2], cycle[1]
+    for position in range(ptr[vertex + 1] - 1, ptr[vertex] - 1, -1):
+        if col[position] <= second:
+            break
+        if code[col[position]] == 1:
+            if output.wanted[length] == rank:
+                cycle[length - 1] = col[position]
+                _write_row(cycle, output)
+                output.cursor[length] += 1
+                _want_next(output, length)
+            rank += 1
+
+
+@njit(nogil=True, cache=True)
+def _want_next(output: Output, length: int) -> None:
+    cursor = output.cursor[length]
+    if cursor == output.stop[length]:
+        output.wanted[length] = NEVER
+    else:
+        output.wanted[length] = output.picks[cursor] if output.picks.size > 0 else cursor
+
+
+@njit(nogil=True, cache=True)
+def _write_row(cycle: IntArray, output: Output) -> None:
+    # Smallest name first, then its smaller neighbour.
+    length, label = cycle.size, output.label
+    smallest = 0
+    for place in range(1, length):
+        if label[cycle[place]] < label[cycle[smallest]]:
+            smallest = place
+    after, before = cycle[(smallest + 1) % length], cycle[(smallest + length - 1) % length]
+    step = 1 if label[after] < label[before] else length - 1
+    for place in range(length):
+        output.rows[output.offset[length] + place] = label[cycle[(smallest + step * place) % length]]
+    output.offset[length] += length
+
+
+@njit(nogil=True, cache=True)
+def lexicographic_order(rows: IntArray, num_nodes: int) -> IntArray:
+    """The order that sorts ``rows`` [R, k] of numbers below ``num_nodes``: k counting sorts, O(k · (R + num_nodes))."""
+    count, columns = rows.shape
+    order, other = np.arange(count), np.empty(count, np.int64)
+    for column in range(columns - 1, -1, -1):
+        slot = np.zeros(num_nodes + 1, np.int64)
+        for row in range(count):
+            slot[rows[row, column] + 1] += 1
+        slot = np.cumsum(slot)
+        for place in range(count):
+            value = rows[order[place], column]
+            other[slot[value]] = order[place]
+            slot[value] += 1
+        order, other = other, order
+    return order
