@@ -4,7 +4,16 @@ from torch import nn
 
 from latopo import entmax_neighbors
 from latopo.errors import LatopoError, TooManyCellsError
-from latopo.neighbors import Euclidean, Hyperbolic, Product, Similarity, Spherical
+from latopo.neighbors import (
+    Euclidean,
+    Hyperbolic,
+    Product,
+    Similarity,
+    Spherical,
+    count_neighbors,
+    get_similarity,
+    neighbor_rows,
+)
 
 FLAT = ["euclidean", "squared", "cosine", "inner"]
 
@@ -244,3 +253,21 @@ def test_bad_arguments(arguments, message):
 def test_a_similarity_without_methods_says_so():
     with pytest.raises(NotImplementedError, match="Broken must define pairwise"):
         entmax_neighbors(points(3), similarity=Broken())
+
+
+@pytest.mark.parametrize("similarity", ["euclidean", SlowEuclidean(), "inner"], ids=str)
+def test_scores_are_standardised_similarities_with_gradients(similarity):
+    x = points(30, 4).requires_grad_()
+    rows = neighbor_rows(x, 3.0, similarity=similarity)
+    z = get_similarity(similarity).pairwise(x, x)[~torch.eye(30, dtype=torch.bool)].view(30, 29)
+    standard = (z - z.mean(1, keepdim=True)) / z.std(1, correction=0, keepdim=True)
+    row = torch.repeat_interleave(rows.ptr.diff())
+    expected = standard[row, rows.col - (rows.col > row).long()]
+    check(rows.score, expected, [x])
+
+
+def test_count_without_storing():
+    x = points(100)
+    assert count_neighbors(x, 1.0) == int(entmax_neighbors(x, 1.0)[0][-1])
+    assert count_neighbors(torch.ones(2000, 1)) == 2000 * 1999
+    assert count_neighbors(x[:1]) == 0

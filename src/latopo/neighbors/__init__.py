@@ -1,6 +1,6 @@
 """Edges: the sparse neighbourhoods of the α-DGM, and the similarities that they rest on."""
 
-from latopo.neighbors.entmax_neighbors import entmax_neighbors
+from latopo.neighbors.entmax_neighbors import NeighborRows, count_neighbors, entmax_neighbors, neighbor_rows
 from latopo.neighbors.similarity import Cosine, Euclidean, Inner, Similarity, SquaredEuclidean, get_similarity
 from latopo.neighbors.spaces import Hyperbolic, Product, Spherical
 
@@ -9,10 +9,13 @@ __all__ = [
     "Euclidean",
     "Hyperbolic",
     "Inner",
+    "NeighborRows",
     "Product",
     "Similarity",
     "Spherical",
     "SquaredEuclidean",
+    "count_neighbors",
     "entmax_neighbors",
     "get_similarity",
+    "neighbor_rows",
 ]

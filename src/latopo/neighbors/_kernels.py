@@ -227,13 +227,13 @@ def _pull(point: FloatArray, columns: FloatArray, kind: int, weight: FloatArray,
 
 @njit(nogil=True, cache=True, fastmath=FAST)
 def _gradient_weights(
-    values: FloatArray, kind: int, row_rate: float, row_mean: float, rate: FloatArray, mean: FloatArray
+    values: FloatArray, kind: int, row_rate: float, row_shift: float, rate: FloatArray, shift: FloatArray
 ) -> None:
-    """Turn similarities z into the weights c_i(z − μ_i) + c_j(z − μ_j), times the derivative of z per coordinate."""
-    own_rate, own_mean = values.dtype.type(row_rate), values.dtype.type(row_mean)
+    """Turn similarities z into the weights (c_i + c_j) z + b_i + b_j, times the derivative of z per coordinate."""
+    own_rate, own_shift = values.dtype.type(row_rate), values.dtype.type(row_shift)
     for j in range(values.shape[0]):
         z = values[j]
-        weight = own_rate * (z - own_mean) + rate[j] * (z - mean[j])
+        weight = (own_rate + rate[j]) * z + (own_shift + shift[j])
         if kind == EUCLIDEAN:
             # z = −distance has no derivative at distance 0: equal points exchange no gradient.
             values[j] = weight / z if z < 0 else values.dtype.type(0)
@@ -251,12 +251,12 @@ def pull_rows(
     first_own: int,
     kind: int,
     row_rate: FloatArray,
-    row_mean: FloatArray,
+    row_shift: FloatArray,
     rate: FloatArray,
-    mean: FloatArray,
+    shift: FloatArray,
     gradient: FloatArray,
 ) -> None:
-    """Dense part of the gradient, row by row: Σ_j [c_i(z_ij − μ_i) + c_j(z_ij − μ_j)] ∂z_ij/∂x_i."""
+    """Dense part of the gradient, row by row: Σ_j [(c_i + c_j) z_ij + b_i + b_j] ∂z_ij/∂x_i."""
     width = tiles.shape[2]
     values = np.empty(width, points.dtype)
     for t in range(tiles.shape[0]):
@@ -264,7 +264,7 @@ def pull_rows(
         weight = values[: high - low]
         for i in range(points.shape[0]):
             _similarities(points[i], tiles[t], kind, weight)
-            _gradient_weights(weight, kind, row_rate[i], row_mean[i], rate[low:high], mean[low:high])
+            _gradient_weights(weight, kind, row_rate[i], row_shift[i], rate[low:high], shift[low:high])
             if first_own >= 0 and low <= first_own + i < high:
                 weight[first_own + i - low] = 0
             _pull(points[i], tiles[t], kind, weight, gradient[i])

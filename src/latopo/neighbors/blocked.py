@@ -8,7 +8,7 @@ from latopo.entmax import segment_entmax
 from latopo.neighbors.scan import EdgeCounter, Scan, row_pointers
 from latopo.neighbors.similarity import Similarity
 
-__all__ = ["deviation_gradient", "scan"]
+__all__ = ["scan", "weighted_gradient"]
 
 _BLOCK_ENTRIES = 2**21  # similarities held at a time; a curved space holds about a dozen arrays of that size
 
@@ -27,15 +27,14 @@ def scan(
         counts.append(torch.bincount(row, minlength=stop - start))
         counter.add(len(col))
         cols.append(col[:0] if counter.full else col)
-    counter.check()
     mean, deviation, top = torch.cat(statistics, 1)
     return Scan(row_pointers(torch.cat(counts)), torch.cat([counts[0], *cols]), mean, deviation, top)
 
 
-def deviation_gradient(
-    x: Tensor, others: Tensor | None, similarity: Similarity, mean: Tensor, rate: Tensor
+def weighted_gradient(
+    x: Tensor, others: Tensor | None, similarity: Similarity, rate: Tensor, shift: Tensor
 ) -> tuple[Tensor, Tensor | None, list[Tensor]]:
-    r"""Gradients of :math:`\sum_{ij} c_i (z_{ij} - \mu_i) \cdot z_{ij}`, the bracket held fixed, c = ``rate`` [N].
+    r"""Gradients of :math:`\sum_{ij} w_{ij} z_{ij}` with the weights :math:`w_{ij} = c_i z_{ij} + b_i` held fixed.
 
     To ``x``, to ``others`` (None if absent) and to the similarity's parameters, block after block.
     """
@@ -48,7 +47,7 @@ def deviation_gradient(
         with torch.enable_grad():
             rows = x[part].detach().requires_grad_()
             values = similarity.pairwise(rows, columns)
-        weight = rate[part, None] * (values.detach() - mean[part, None])
+        weight = rate[part, None] * values.detach() + shift[part, None]
         if others is None:
             weight[_own_entries(start, stop, values)] = 0
         found = torch.autograd.grad(values, [rows, columns, *parameters], weight)

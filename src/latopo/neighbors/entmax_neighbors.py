@@ -1,7 +1,7 @@
 """The exact sparse rows of the α-DGM, forward and backward, without anything of size N × N."""
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
@@ -11,10 +11,10 @@ from latopo.entmax import segment_entmax
 from latopo.errors import LatopoError
 from latopo.neighbors import blocked, fused
 from latopo.neighbors.paired import paired_similarity
-from latopo.neighbors.scan import EdgeCounter, Scan, default_max_edges
+from latopo.neighbors.scan import EdgeCounter, Scan, default_max_edges, row_pointers
 from latopo.neighbors.similarity import Cosine, Inner, Similarity, get_similarity
 
-__all__ = ["entmax_neighbors"]
+__all__ = ["NeighborRows", "count_neighbors", "entmax_neighbors", "neighbor_rows"]
 
 
 def entmax_neighbors(
@@ -63,86 +63,143 @@ def entmax_neighbors(
         >>> col.tolist(), prob.tolist()
         ([1, 0, 3, 2], [1.0, 1.0, 1.0, 1.0])
     """
+    rows = neighbor_rows(x, gain, alpha, similarity, anchors, max_edges=max_edges)
+    return rows.ptr, rows.col, rows.prob
+
+
+class NeighborRows(NamedTuple):
+    """Sparse rows with what the losses need beside the probabilities.
+
+    Attributes:
+        ptr: int64 [N + 1].
+        col: int64 [E].
+        prob: probabilities [E].
+        score: standardised similarities (z_ij − μ_i) / σ_i [E], 0 in a constant row; differentiable as well.
+    """
+
+    ptr: Tensor
+    col: Tensor
+    prob: Tensor
+    score: Tensor
+
+
+def neighbor_rows(
+    x: Tensor,
+    gain: float | Tensor = 50.0,
+    alpha: float | Tensor = 1.5,
+    similarity: str | Similarity = "euclidean",
+    anchors: Tensor | None = None,
+    *,
+    max_edges: int | None = None,
+) -> NeighborRows:
+    """:func:`entmax_neighbors` with the standardised similarities beside the probabilities."""
     measure = get_similarity(similarity)
     _check(x, anchors, gain, alpha)
     if x.size(0) == 0 or (x.size(0) == 1 if anchors is None else anchors.size(0) == 0):
         nobody = torch.zeros(x.size(0) + 1, dtype=torch.int64, device=x.device)
-        return nobody, nobody[:0], x[:0].sum(1)
-    points, others, alpha = _prepare(x, anchors, measure, alpha)
-    kernel_measure = Inner() if type(measure) is Cosine else measure
-    rows_alpha = torch.as_tensor(alpha, dtype=points.dtype, device=x.device).detach().expand(x.size(0))
-    gain_value = float(gain.detach() if isinstance(gain, Tensor) else gain)
+        return NeighborRows(nobody, nobody[:0], x[:0].sum(1), x[:0].sum(1))
+    points, others, measure, alpha = _prepare(x, anchors, measure, alpha)
     counter = EdgeCounter(default_max_edges(x.size(0)) if max_edges is None else max_edges)
-    path = fused if fused.supports(kernel_measure, points) else blocked
+    scan = _scan(points, others, measure, gain, alpha, counter)
+    counter.check()
+    rows = _probabilities(points, others, measure, gain, alpha, scan)
+    return NeighborRows(rows.ptr, rows.col, rows.prob.to(x.dtype), rows.score.to(x.dtype))
+
+
+def count_neighbors(
+    x: Tensor, gain: float = 50.0, alpha: float = 1.5, similarity: str | Similarity = "euclidean"
+) -> int:
+    """How many entries :func:`entmax_neighbors` would return; nothing is stored, and there is no limit.
+
+    Example:
+        >>> count_neighbors(torch.tensor([[0.0], [1.0], [3.0], [3.5]]), gain=5.0)
+        4
+    """
+    _check(x, None, gain, alpha)
+    if x.size(0) < 2:
+        return 0
+    points, _, measure, alpha_rows = _prepare(x, None, get_similarity(similarity), alpha)
+    counter = EdgeCounter(-1)
+    _scan(points, None, measure, gain, alpha_rows, counter)
+    return counter.count
+
+
+def _scan(
+    x: Tensor, others: Tensor | None, measure: Similarity, gain: float | Tensor, alpha: float | Tensor,
+    counter: EdgeCounter,
+) -> Scan:  # fmt: skip
+    path = fused if fused.supports(measure, x) else blocked
+    rows_alpha = torch.as_tensor(alpha, dtype=x.dtype, device=x.device).detach().expand(x.size(0))
     with torch.no_grad():
-        scan = path.scan(points, others, kernel_measure, gain_value, rows_alpha, counter)
-    return _probabilities(points, others, kernel_measure, gain, alpha, scan, x.dtype)
+        return path.scan(x, others, measure, float(torch.as_tensor(gain).detach()), rows_alpha, counter)
 
 
 def _probabilities(
-    x: Tensor, others: Tensor | None, similarity: Similarity, gain: float | Tensor, alpha: float | Tensor, scan: Scan,
-    dtype: torch.dtype,
-) -> tuple[Tensor, Tensor, Tensor]:  # fmt: skip
+    x: Tensor, others: Tensor | None, similarity: Similarity, gain: float | Tensor, alpha: float | Tensor, scan: Scan
+) -> NeighborRows:
     """Entmax on the support alone, where every step is differentiable."""
-    counts = scan.ptr.diff()
-    row = torch.repeat_interleave(counts, output_size=scan.col.numel())
+    row = torch.repeat_interleave(scan.ptr.diff(), output_size=scan.col.numel())
     parameters = [parameter for parameter in similarity.parameters() if parameter.requires_grad]
-    deviation = _RowDeviation.apply(x, others, similarity, scan.mean, scan.deviation, *parameters)
+    mean, deviation = _RowStatistics.apply(x, others, similarity, scan.mean, scan.deviation, *parameters)
     flat = scan.deviation == 0
-    rate = torch.where(flat, 0.0, gain / torch.where(flat, 1.0, deviation))
+    inverse = torch.where(flat, 0.0, 1 / torch.where(flat, 1.0, deviation))
     values = paired_similarity(x, x if others is None else others, row, scan.col, similarity)
     # Entmax is shift-invariant: the row's maximum is taken off instead of its mean, to keep digits where they count.
-    prob = segment_entmax(rate[row] * (values - scan.top[row]), scan.ptr, alpha)
+    prob = segment_entmax(gain * inverse[row] * (values - scan.top[row]), scan.ptr, alpha)
+    score = (values - mean[row]) * inverse[row]
     keep = prob > 0
     if bool(keep.all()):
-        return scan.ptr, scan.col, prob.to(dtype)
+        return NeighborRows(scan.ptr, scan.col, prob, score)
     # An entry on the very edge of the support may round to 0 here.
-    counts = torch.zeros_like(counts).index_add_(0, row[keep], torch.ones_like(row[keep]))
-    ptr = torch.cat([counts.new_zeros(1), counts.cumsum(0)])
-    return ptr, scan.col[keep], prob[keep].to(dtype)
+    ptr = row_pointers(torch.bincount(row[keep], minlength=x.size(0)))
+    return NeighborRows(ptr, scan.col[keep], prob[keep], score[keep])
 
 
-class _RowDeviation(torch.autograd.Function):
-    """σ_i as a differentiable value: known from the scan; its gradient is the dense part, made block by block."""
+class _RowStatistics(torch.autograd.Function):
+    """μ_i and σ_i as differentiable values: known from the scan; their gradient is the dense part, block by block."""
 
     @staticmethod
     def forward(
         ctx: Any, x: Tensor, others: Tensor | None, similarity: Similarity, mean: Tensor, deviation: Tensor,
         *parameters: Tensor,
-    ) -> Tensor:  # fmt: skip
+    ) -> tuple[Tensor, Tensor]:  # fmt: skip
         ctx.save_for_backward(x, others, mean, deviation)
         ctx.similarity = similarity
-        return deviation.clone()
+        return mean.clone(), deviation.clone()
 
     @staticmethod
     @once_differentiable
-    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:
+    def backward(ctx: Any, mean_gradient: Tensor, gradient: Tensor) -> tuple[Tensor | None, ...]:
         x, others, mean, deviation = ctx.saved_tensors
         count = x.size(0) - 1 if others is None else others.size(0)
-        # ∂σ_i/∂z_ij = (z_ij − μ_i) / (n σ_i); rows with σ_i = 0 pass nothing.
+        # ∂μ_i/∂z_ij = 1/n and ∂σ_i/∂z_ij = (z_ij − μ_i) / (n σ_i); rows with σ_i = 0 pass nothing.
         rate = torch.where(deviation > 0, gradient / (count * deviation), 0.0)
+        shift = torch.where(deviation > 0, mean_gradient / count, 0.0) - rate * mean
         if fused.supports(ctx.similarity, x):
-            to_x, to_others = fused.deviation_gradient(x, others, ctx.similarity, mean, rate)
+            to_x, to_others = fused.weighted_gradient(x, others, ctx.similarity, rate, shift)
             return to_x, to_others, None, None, None
-        to_x, to_others, to_parameters = blocked.deviation_gradient(x, others, ctx.similarity, mean, rate)
+        to_x, to_others, to_parameters = blocked.weighted_gradient(x, others, ctx.similarity, rate, shift)
         return to_x, to_others, None, None, None, *to_parameters
 
 
 def _prepare(
     x: Tensor, anchors: Tensor | None, measure: Similarity, alpha: float | Tensor
-) -> tuple[Tensor, Tensor | None, float | Tensor]:
-    """Points as the kernels want them: at least single precision, and of size about 1 where the scale is free."""
+) -> tuple[Tensor, Tensor | None, Similarity, float | Tensor]:
+    """Points as the kernels want them: at least single precision, and of size about 1 where the scale is free.
+
+    The cosine is the inner product of directions, and goes on as such.
+    """
     if x.dtype in (torch.float16, torch.bfloat16):
         x, anchors = x.float(), None if anchors is None else anchors.float()
     if isinstance(alpha, Tensor):
         alpha = alpha.to(x.dtype)
     if type(measure) is Cosine:
         x, anchors = _unit_size(x), None if anchors is None else _unit_size(anchors)
-        return Cosine.directions(x), None if anchors is None else Cosine.directions(anchors), alpha
+        return Cosine.directions(x), None if anchors is None else Cosine.directions(anchors), Inner(), alpha
     if measure.scale_free:
         factor = _size(x if anchors is None else torch.cat([x.detach(), anchors.detach()]))
         x, anchors = x / factor, None if anchors is None else anchors / factor
-    return x, anchors, alpha
+    return x, anchors, measure, alpha
 
 
 def _unit_size(x: Tensor) -> Tensor:

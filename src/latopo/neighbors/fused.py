@@ -9,7 +9,7 @@ from latopo.neighbors import _kernels
 from latopo.neighbors.scan import EdgeCounter, Scan, row_pointers
 from latopo.neighbors.similarity import Euclidean, Inner, Similarity, SquaredEuclidean
 
-__all__ = ["deviation_gradient", "scan", "supports"]
+__all__ = ["scan", "supports", "weighted_gradient"]
 
 _KIND: dict[type[Similarity], int] = {
     Euclidean: _kernels.EUCLIDEAN,
@@ -48,40 +48,39 @@ def scan(
         return torch.from_numpy(col)
 
     found = map_blocks(rows, len(points), _BLOCK)
-    counter.check()
     col = torch.cat(found) if found else torch.empty(0, dtype=torch.int64)
     return Scan(row_pointers(torch.from_numpy(counts)), col, *map(torch.from_numpy, (mean, deviation, top)))
 
 
-def deviation_gradient(
-    x: Tensor, others: Tensor | None, similarity: Similarity, mean: Tensor, rate: Tensor
-) -> tuple[Tensor | None, Tensor | None]:
-    r"""Gradients of :math:`\sum_{ij} c_i (z_{ij} - \mu_i) \cdot z_{ij}`, the bracket held fixed, c = ``rate`` [N].
+def weighted_gradient(
+    x: Tensor, others: Tensor | None, similarity: Similarity, rate: Tensor, shift: Tensor
+) -> tuple[Tensor, Tensor | None]:
+    r"""Gradients of :math:`\sum_{ij} w_{ij} z_{ij}` with the weights :math:`w_{ij} = c_i z_{ij} + b_i` held fixed.
 
     A pair is met from both of its ends, so each row sums over its own pairs only and no two threads write to one row.
     """
     kind = _KIND[type(similarity)]
     if others is None:
-        return _pull(x, x, 0, kind, rate, mean, rate, mean), None
+        return _pull(x, x, 0, kind, rate, shift, rate, shift), None
     silent = torch.zeros(others.size(0), dtype=x.dtype)
     return (
-        _pull(x, others, -1, kind, rate, mean, silent, silent),
-        _pull(others, x, -1, kind, silent, silent, rate, mean),
+        _pull(x, others, -1, kind, rate, shift, silent, silent),
+        _pull(others, x, -1, kind, silent, silent, rate, shift),
     )
 
 
 def _pull(
-    x: Tensor, y: Tensor, own: int, kind: int, row_rate: Tensor, row_mean: Tensor, rate: Tensor, mean: Tensor
+    x: Tensor, y: Tensor, own: int, kind: int, row_rate: Tensor, row_shift: Tensor, rate: Tensor, shift: Tensor
 ) -> Tensor:
     gradient = np.zeros(tuple(x.shape), _array(x).dtype)
     points, tiles = _array(x), _tiles(y)
-    row_rates, row_means, rates, means = map(_array, (row_rate, row_mean, rate, mean))
+    row_rates, row_shifts, rates, shifts = map(_array, (row_rate, row_shift, rate, shift))
 
     def rows(start: int, stop: int) -> None:
         part = slice(start, stop)
         _kernels.pull_rows(
-            points[part], tiles, y.size(0), start if own >= 0 else -1, kind, row_rates[part], row_means[part], rates,
-            means, gradient[part],
+            points[part], tiles, y.size(0), start if own >= 0 else -1, kind, row_rates[part], row_shifts[part], rates,
+            shifts, gradient[part],
         )  # fmt: skip
 
     map_blocks(rows, len(points), _BLOCK)

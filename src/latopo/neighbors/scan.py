@@ -7,7 +7,7 @@ from torch import Tensor
 
 from latopo.errors import TooManyCellsError
 
-__all__ = ["EdgeCounter", "Scan", "default_max_edges"]
+__all__ = ["EdgeCounter", "Scan", "default_max_edges", "row_pointers"]
 
 
 @dataclass(frozen=True)
