@@ -37,8 +37,9 @@ def test_slices_of_one_tensor_can_be_saved(house: CellComplex, tmp_path: Path) -
     assert torch.equal(CellComplex.load(tmp_path / "c").polygon_prob, probs[6:])
 
 
+@pytest.mark.parametrize("step", ["os.fsync", "os.replace"])
 def test_a_failed_save_leaves_the_old_file(
-    house: CellComplex, empty: CellComplex, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    house: CellComplex, empty: CellComplex, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str
 ) -> None:
     path = tmp_path / "complex"
     house.save(path)
@@ -46,7 +47,7 @@ def test_a_failed_save_leaves_the_old_file(
     def fail(*_: object) -> None:
         raise OSError("disk full")
 
-    monkeypatch.setattr("os.fsync", fail)
+    monkeypatch.setattr(step, fail)
     with pytest.raises(OSError, match="disk full"):
         empty.save(path)
     assert CellComplex.load(path) == house

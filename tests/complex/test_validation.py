@@ -58,6 +58,8 @@ def test_every_chord_of_a_polygon_is_found(length: int) -> None:
     ("arguments", "message"),
     [
         ((-1, PATH), "num_nodes must be at least 0, got -1"),
+        ((4, PATH.tolist()), "edge_index must be a tensor, got list"),
+        ((4, PATH, {3: [[0, 1, 2]]}), r"polygons\[3\] must be a tensor, got list"),
         ((4, PATH.int()), r"edge_index must be int64 of shape \[2, E\], got torch.int32 \[2, 3\]"),
         ((4, PATH.t()), r"edge_index must be int64 of shape \[2, E\], got torch.int64 \[3, 2\]"),
         ((4, PATH, {2: PATH.t()}), "at least 3 sides, got polygons of length 2"),

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 def lower_product(complex: "CellComplex", x: Tensor, edge_weight: Tensor | None = None) -> Tensor:
     r""":math:`y_e = \sum_f w_f x_f` over the edges f ≠ e that share a node with e, for x of shape [E, ...].
 
+    The edge's own part is subtracted from a sum, so the rounding error is relative to the largest term, own included.
+
     Example:
         >>> from latopo import CellComplex
         >>> path = CellComplex(4, torch.tensor([[0, 1, 2], [1, 2, 3]]))
@@ -50,16 +52,23 @@ def upper_product(
     """
     _check_rows("x", x, complex.num_edges)
     weighted = _scale("edge_weight", x, edge_weight)
-    edge, polygon = complex.polygon_edge_index()
-    on_side = weighted.index_select(0, edge)
-    in_polygon = weighted.new_zeros(complex.num_polygons, *x.shape[1:]).index_add(0, polygon, on_side)
-    # The edge itself is taken off side by side, before the sum: taken off after it, the rounding error would grow with
-    # the number of polygons at the edge.
-    others = in_polygon.index_select(0, polygon) - on_side
+    shapes = [rows.shape for rows in complex.polygons.values()]
+    edge = complex.polygon_edge_index()[0]
+    edges = torch.split_with_sizes(edge, [shape.numel() for shape in shapes])
+    others = [_sum_of_other_sides(weighted, *ends) for ends in zip(edges, shapes, strict=True)]
     if polygon_weight is not None:
         _check_rows("polygon_weight", polygon_weight, complex.num_polygons)
-        others = _scale("polygon_weight", others, polygon_weight.index_select(0, polygon))
-    return others.new_zeros(x.shape).index_add(0, edge, others)
+        weights = torch.split_with_sizes(polygon_weight, [shape[0] for shape in shapes])
+        others = [_scale("polygon_weight", part, weight) for part, weight in zip(others, weights, strict=True)]
+    messages = torch.cat([weighted[:0], *(part.flatten(0, 1) for part in others)])
+    return messages.new_zeros(x.shape).index_add(0, edge, messages)
+
+
+def _sum_of_other_sides(x: Tensor, edge: Tensor, shape: torch.Size) -> Tensor:
+    """For each side of polygons of one length, given by its edge, the sum of x over the other sides: [P_k, k, ...]."""
+    on_side = x.index_select(0, edge).unflatten(0, shape)
+    # The side itself is taken off polygon by polygon: after the sum over an edge's polygons it would cost more digits.
+    return on_side.sum(dim=1, keepdim=True) - on_side
 
 
 def _scale(name: str, x: Tensor, weight: Tensor | None) -> Tensor:

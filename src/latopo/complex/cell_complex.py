@@ -315,7 +315,8 @@ class CellComplex:
         convolution wants ``to_undirected(edge_index)``), ``incidence_1`` [N, E] and ``incidence_2`` [E, P], sparse COO,
         ``polygon_length`` [P] and ``polygon_index``, all polygons' vertices one after another, and, where there are
         any, ``x_0``, ``x_1``, ``x_2`` (features, one row per cell), ``edge_prob`` and ``polygon_prob``. A batch lists
-        polygons graph by graph in all of these keys.
+        polygons graph by graph in all of these keys. PyG cannot split a batch that holds sparse matrices again
+        (``to_data_list``); take complex i out with ``CellComplex.from_data(batch).subcomplex(batch.batch == i)``.
         """
         return convert.to_data(self, x_0, x_1, x_2, signed)
 

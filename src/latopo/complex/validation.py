@@ -17,14 +17,12 @@ def check_form(cells: Cells) -> None:
     """
     if cells.num_nodes < 0:
         raise LatopoError(f"CellComplex: num_nodes must be at least 0, got {cells.num_nodes}")
-    _check_vertices(
-        "edge_index", cells.edge_index, "[2, E]", cells.edge_index.dim() == 2 and len(cells.edge_index) == 2
-    )
+    _check_vertices("edge_index", cells.edge_index, "[2, E]", dim=0, size=2)
     for length, rows in cells.polygons.items():
         if length < 3:
             raise LatopoError(f"CellComplex: a polygon has at least 3 sides, got polygons of length {length}")
         name = f"polygons[{length}]"
-        _check_vertices(name, rows, f"[P, {length}]", rows.dim() == 2 and rows.size(1) == length)
+        _check_vertices(name, rows, f"[P, {length}]", dim=1, size=length)
         _check_device(name, rows, cells.edge_index)
     polygon_count = sum(rows.size(0) for rows in cells.polygons.values())
     for name, prob, count in (
@@ -36,8 +34,10 @@ def check_form(cells: Cells) -> None:
             _check_device(name, prob, cells.edge_index)
 
 
-def _check_vertices(name: str, tensor: Tensor, shape: str, shape_fits: bool) -> None:
-    if tensor.dtype != torch.int64 or not shape_fits:
+def _check_vertices(name: str, tensor: Tensor, shape: str, dim: int, size: int) -> None:
+    if not isinstance(tensor, Tensor):
+        raise LatopoError(f"CellComplex: {name} must be a tensor, got {type(tensor).__name__}")
+    if tensor.dtype != torch.int64 or tensor.dim() != 2 or tensor.size(dim) != size:
         came = f"{tensor.dtype} {list(tensor.shape)}"
         raise LatopoError(f"CellComplex: {name} must be int64 of shape {shape}, got {came}")
 
