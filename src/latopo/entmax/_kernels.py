@@ -26,6 +26,8 @@ _LAST_STEP_FLOAT64 = 1e-12
 _LAST_STEP_FLOAT32 = 1e-7
 # Convexity makes more than this many Newton steps rare; from then on every other step halves the bracket.
 _PATIENCE = 16
+# An entry this close to the edge of the support (α = 1.5) has a probability of 1e-28, inside or out.
+_AT_THE_EDGE = 1e-14
 # Weights p^(2 − α) of α > 2 are unbounded as p → 0. Beyond this one they change nothing but would overflow in float32.
 MAX_WEIGHT = 1e30
 
@@ -97,6 +99,43 @@ def _newton(scores: NDArray[np.floating], start: int, stop: int, anchor: float, 
     return mass
 
 
+# All liberties but "no infinities", which are ordinary scores here: several entries are then added at a time.
+@njit(nogil=True, cache=True, error_model="numpy", fastmath={"nnan", "nsz", "reassoc", "contract"})
+def _moments_above(
+    scores: NDArray[np.floating], start: int, stop: int, highest: float, reach: float
+) -> tuple[float, float, float]:
+    """Count, sum and sum of squares of the halved gaps to ``highest`` that exceed −``reach``."""
+    count = 0.0
+    total = 0.0
+    squares = 0.0
+    for index in range(start, stop):
+        gap = 0.5 * (float(scores[index]) - highest)
+        kept = gap if gap > -reach else 0.0
+        count += 1.0 if gap > -reach else 0.0
+        total += kept
+        squares += kept * kept
+    return count, total, squares
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def _mass_of_highest_three_halves(scores: NDArray[np.floating], start: int, stop: int, highest: float) -> float:
+    """Probability of the largest score, α = 1.5: the root of a quadratic equation, once the support is found."""
+    root = 1.0
+    for _ in range(_PATIENCE):
+        count, total, squares = _moments_above(scores, start, stop, highest, root)
+        mean = total / count
+        inner = (1.0 - (squares - total * mean)) / count
+        if inner >= 0.0:
+            # On a support that is too large the equation gives too little; if that keeps the support, it is right.
+            exact = math.sqrt(inner) - mean
+            if _moments_above(scores, start, stop, highest, exact + _AT_THE_EDGE)[0] == count:
+                return exact * exact
+        surplus = count * root * root + 2.0 * total * root + squares - 1.0
+        newton = root * (root - surplus / (count * root + total))
+        root = min(root, math.sqrt(newton), math.sqrt(1.0 / count) - mean)
+    return _newton(scores, start, stop, highest, root * root, 0.5)
+
+
 @njit(nogil=True, cache=True, error_model="numpy")
 def _mass_of_highest(scores: NDArray[np.floating], start: int, stop: int, highest: float, excess: float) -> float:
     """Probability of the largest score, 1 ≤ α ≤ 2."""
@@ -105,6 +144,8 @@ def _mass_of_highest(scores: NDArray[np.floating], start: int, stop: int, highes
         for index in range(start, stop):
             total += math.exp(float(scores[index]) - highest)
         return 1.0 / total
+    if excess == 0.5:
+        return _mass_of_highest_three_halves(scores, start, stop, highest)
     # By Jensen's inequality the row that has all candidates at their mean score has a smaller sum: an upper bound of
     # the mass, close to it where the row is flat, which is where a start at 1 needs most steps.
     reach = 1.0 / excess

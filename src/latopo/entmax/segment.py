@@ -25,7 +25,7 @@ def segment_entmax(scores: Tensor, ptr: Tensor, alpha: float | Tensor = 1.5) -> 
 
     - An entry −inf does not exist: its probability and gradient are 0.
     - A row without entries, or with −inf only, sums to 0, not 1.
-    - NaN or +inf makes the row (and its gradient) NaN, and no other row; values are not checked.
+    - NaN or +inf makes its row NaN, and no other row; values are not checked.
     - float16 and bfloat16 are computed in float32 and returned in their own type.
     - For α > 2 the derivative is unbounded where an entry joins the support; gradients are kept finite there.
 
