@@ -56,7 +56,7 @@ def _compare(
         return prob.detach()[inside]
 
     difference = float((ours() - theirs()).abs().max())
-    ours_seconds, peer_seconds = _best(ours), _best(theirs)
+    ours_seconds, peer_seconds = _best_times(ours, theirs)
     return {
         "name": f"segment_entmax, {name}, alpha {alpha}",
         "ours_seconds": ours_seconds,
@@ -69,11 +69,12 @@ def _compare(
     }
 
 
-def _best(run: Callable[[], Tensor], repeats: int = 5) -> float:
-    """Seconds of the fastest of several runs: what the code needs when nothing else disturbs it."""
-    seconds = []
+def _best_times(*runs: Callable[[], Tensor], repeats: int = 7) -> list[float]:
+    """Seconds of the fastest call of each; the calls take turns, so that a busy machine disturbs all of them alike."""
+    best = [float("inf")] * len(runs)
     for _ in range(repeats):
-        start = time.perf_counter()
-        run()
-        seconds.append(time.perf_counter() - start)
-    return min(seconds)
+        for number, run in enumerate(runs):
+            start = time.perf_counter()
+            run()
+            best[number] = min(best[number], time.perf_counter() - start)
+    return best
