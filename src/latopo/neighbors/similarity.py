@@ -20,9 +20,11 @@ class Similarity(nn.Module):
     Attributes:
         scale_free: multiplying every point by one factor multiplies similarities by a constant. The layer norm behind
             removes it, so the points may be rescaled beforehand, which keeps squares from over- and underflowing.
+        shift_free: adding one vector to every point changes nothing, so a bias in front of it would not learn.
     """
 
     scale_free = False
+    shift_free = False
 
     def pairwise(self, x: Tensor, y: Tensor) -> Tensor:
         """All pairs: ``[n, d]`` and ``[m, d]`` give ``[n, m]``. Must have finite gradients, also for equal points."""
@@ -48,6 +50,7 @@ class Euclidean(Similarity):
     """
 
     scale_free = True
+    shift_free = True
 
     def pairwise(self, x: Tensor, y: Tensor) -> Tensor:
         """``[n, d], [m, d] → [n, m]``; from differences, so that an offset of all points costs no precision."""
@@ -62,6 +65,7 @@ class SquaredEuclidean(Similarity):
     r"""Minus the squared distance, :math:`-\|\mathbf{x} - \mathbf{y}\|^2`."""
 
     scale_free = True
+    shift_free = True
 
     def pairwise(self, x: Tensor, y: Tensor) -> Tensor:
         """``[n, d], [m, d] → [n, m]``."""

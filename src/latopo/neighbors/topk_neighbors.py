@@ -1,0 +1,77 @@
+"""The sampler of the DGM: a fixed number of neighbours by the Gumbel top-k trick."""
+
+import torch
+from torch import Generator, Tensor
+
+from latopo._parallel import row_blocks
+from latopo.errors import LatopoError
+from latopo.neighbors.entmax_neighbors import NeighborRows
+from latopo.neighbors.paired import paired_similarity
+from latopo.neighbors.similarity import Similarity, get_similarity
+
+__all__ = ["topk_neighbors"]
+
+_BLOCK_ENTRIES = 2**21
+
+
+def topk_neighbors(
+    x: Tensor,
+    k: int,
+    temperature: float | Tensor = 1.0,
+    similarity: str | Similarity = "euclidean",
+    *,
+    noise: bool = True,
+    generator: Generator | None = None,
+) -> NeighborRows:
+    r"""k neighbours of every point, drawn without replacement with :math:`p_{ij} = \exp(-t\,d_{ij}^2)`.
+
+    .. math::
+        \mathcal{N}(i) = \operatorname{topk}_{j \neq i}\left(\ell_{ij} + g_{ij}\right), \qquad
+        \ell_{ij} = -t\, z_{ij}^2, \quad g_{ij} \sim \mathrm{Gumbel}(0, 1)
+
+    for a similarity z that is minus a distance. The result has the unnormalised probabilities of the DGM,
+    :math:`\exp(\ell_{ij})`, as ``prob`` and :math:`\ell_{ij}` as ``score``; both carry gradients.
+
+    Args:
+        x: points [N, d].
+        k: neighbours a point; with fewer other points all of them are taken.
+        temperature: t > 0, a number or a scalar tensor.
+        similarity: minus a distance, by name or as a module.
+        noise: False gives the k nearest neighbours.
+        generator: source of the noise; torch's global one by default.
+
+    Example:
+        >>> rows = topk_neighbors(torch.tensor([[0.0], [1.0], [3.0]]), k=1, noise=False)
+        >>> rows.col.tolist(), rows.score.tolist()
+        ([1, 0, 1], [-1.0, -1.0, -4.0])
+    """
+    if k < 1:
+        raise LatopoError(f"topk_neighbors: k must be at least 1, got {k}")
+    measure = get_similarity(similarity)
+    count = x.size(0)
+    taken = max(min(k, count - 1), 0)
+    ptr = torch.arange(count + 1, device=x.device) * taken
+    col = torch.zeros(0, dtype=torch.int64, device=x.device)
+    if taken:
+        col = torch.cat([
+            _nearest(x, start, stop, taken, temperature, measure, noise, generator)
+            for start, stop in row_blocks(count, max(_BLOCK_ENTRIES // count, 1))
+        ])  # fmt: skip
+    row = torch.repeat_interleave(ptr.diff(), output_size=col.numel())
+    score = -temperature * paired_similarity(x, x, row, col, measure).square()
+    return NeighborRows(ptr, col, score.exp(), score)
+
+
+@torch.no_grad()
+def _nearest(
+    x: Tensor, start: int, stop: int, taken: int, temperature: float | Tensor, measure: Similarity, noise: bool,
+    generator: Generator | None,
+) -> Tensor:  # fmt: skip
+    """Columns of the chosen neighbours of rows ``start`` to ``stop``, ascending within a row."""
+    scores = -temperature * measure.pairwise(x[start:stop], x).square()
+    if noise:
+        # Minus the logarithm of an exponential variable is a Gumbel variable.
+        scores -= torch.empty_like(scores).exponential_(generator=generator).log_()
+    rows = torch.arange(stop - start, device=x.device)
+    scores[rows, rows + start] = -torch.inf
+    return scores.topk(taken, dim=1).indices.sort(dim=1).values.flatten()

@@ -1,0 +1,201 @@
+"""From features to edges: the α-Differentiable Graph Module."""
+
+from typing import Literal, NamedTuple
+
+import torch
+from torch import Tensor, nn
+
+from latopo.complex.canonical import edge_keys
+from latopo.entmax import LearnableAlpha
+from latopo.errors import LatopoError
+from latopo.neighbors import (
+    NeighborRows,
+    Similarity,
+    gain_for_degree,
+    get_similarity,
+    neighbor_rows,
+    topk_neighbors,
+)
+from latopo.nn.checks import check_features, simple_edges
+from latopo.nn.duplicates import group_duplicates
+from latopo.nn.encoder import AuxiliaryEncoder
+from latopo.nn.gain import Gain
+from latopo.nn.reset import reset
+from latopo.nn.sampling import sample_budget
+
+__all__ = ["AlphaDGM", "LatentGraph"]
+
+
+class LatentGraph(NamedTuple):
+    """An inferred graph.
+
+    Attributes:
+        x_aux: auxiliary features [N, d].
+        edge_index: undirected edges [2, E], u < v, sorted.
+        edge_prob: p_e = (p_i(j) + p_j(i)) / 2, [E].
+        row: the directed choices behind the edges: node i, [D], ascending.
+        col: and its chosen neighbour j, [D].
+        prob: p_i(j), [D].
+        score: the standardised similarity (z_ij − μ_i) / σ_i (for top-k: the log-score), [D].
+    """
+
+    x_aux: Tensor
+    edge_index: Tensor
+    edge_prob: Tensor
+    row: Tensor
+    col: Tensor
+    prob: Tensor
+    score: Tensor
+
+
+class AlphaDGM(nn.Module):
+    r"""Infers an undirected graph: node i chooses its neighbours by α-entmax of its similarities to all others.
+
+    .. math::
+        \mathbf{X}_{aux} = \nu_0(\mathbf{X}), \qquad
+        \mathbf{p}_i = \boldsymbol{\alpha}_{ENT}\!\left(\gamma\,\frac{\mathbf{z}_i - \mu_i}{\sigma_i}\right), \qquad
+        (i, j) \in \mathcal{E} \iff p_i(j) > 0 \text{ or } p_j(i) > 0
+
+    (section 3.1 of the paper, with the layer norm as in :func:`latopo.entmax_neighbors`). An edge has the probability
+    :math:`p_e = (p_i(j) + p_j(i)) / 2`.
+
+    Args:
+        in_channels: width of x.
+        hidden_channels: width of the auxiliary features and of the encoder's layers.
+        num_layers: layers of the default encoder.
+        encoder: any module ``encoder(x, edge_index_or_None) → [N, d]`` in place of the default one
+            (:class:`~latopo.nn.AuxiliaryEncoder`: an MLP without a graph, a GCN with one).
+        similarity: by name or a module, see :func:`latopo.entmax_neighbors`.
+        gain: start of γ; larger means sparser.
+        degree: if given, γ is set at the first call so that a node chooses this many neighbours on average, from the
+            features alone; ``gain`` then only matters until that call.
+        alpha: α of the entmax, or its start.
+        learn_gain, learn_alpha: whether γ and α are parameters. A learned α stays in [1.1, 4].
+        sampler: ``"entmax"``; ``"topk"``, the DGM's: ``k`` neighbours a node by the Gumbel top-k trick with
+            :math:`p_{ij} = \exp(-t d_{ij}^2)`, t learned; or ``"budget"``: of the entmax edges a random set of expected
+            size ``budget``, an edge being included with probability :math:`\min(1, \lambda p_e)`.
+        k: neighbours a node, for ``"topk"``.
+        budget: expected number of undirected edges, for ``"budget"``.
+        sample_at_eval: whether ``"topk"`` and ``"budget"`` stay random in evaluation mode; by default the k nearest and
+            the most probable are taken there.
+        merge_duplicates: rows with bit-identical auxiliary features are inferred once, and each copy is tied to the
+            first by an edge of probability 1. Without it equal points form cliques whatever the gain.
+        detach: whether x enters the encoder without gradient.
+        max_edges: limit for the number of directed edges, see :func:`latopo.entmax_neighbors`.
+
+    Shapes:
+        - **x**: [N, in_channels], **edge_index**: [2, E'] any form, or None
+        - **output**: :class:`LatentGraph`
+
+    Example:
+        >>> x = torch.randn(100, 8, generator=torch.Generator().manual_seed(0))
+        >>> graph = AlphaDGM(8, gain=20.0)(x)
+        >>> bool((graph.edge_index[0] < graph.edge_index[1]).all())
+        True
+    """
+
+    calibrated: Tensor
+
+    def __init__(
+        self,
+        in_channels: int,
+        hidden_channels: int = 32,
+        num_layers: int = 3,
+        *,
+        encoder: nn.Module | None = None,
+        similarity: str | Similarity = "euclidean",
+        gain: float = 50.0,
+        degree: float | None = None,
+        alpha: float = 1.5,
+        learn_gain: bool = True,
+        learn_alpha: bool = True,
+        sampler: Literal["entmax", "topk", "budget"] = "entmax",
+        k: int = 5,
+        budget: float | None = None,
+        sample_at_eval: bool = False,
+        merge_duplicates: bool = True,
+        detach: bool = False,
+        max_edges: int | None = None,
+    ) -> None:
+        super().__init__()
+        if sampler not in ("entmax", "topk", "budget"):
+            raise LatopoError(f"AlphaDGM: sampler must be entmax, topk or budget, got {sampler!r}")
+        if (sampler == "budget") != (budget is not None):
+            raise LatopoError(f"AlphaDGM: budget belongs to sampler='budget', got {sampler!r} and budget={budget}")
+        self.in_channels, self.sampler, self.k, self.budget, self.degree = in_channels, sampler, k, budget, degree
+        self.sample_at_eval, self.merge_duplicates, self.detach = sample_at_eval, merge_duplicates, detach
+        self.max_edges = max_edges
+        self.similarity = get_similarity(similarity)
+        widths = (in_channels, *[hidden_channels] * num_layers)
+        self.encoder = encoder or AuxiliaryEncoder(widths, last_bias=not self.similarity.shift_free)
+        # Top-k has a temperature in place of the gain, and no α.
+        self.gain = Gain(1.0 if sampler == "topk" else gain, learn_gain)
+        self.alpha = LearnableAlpha(alpha) if learn_alpha and sampler != "topk" else alpha
+        self.register_buffer("calibrated", torch.tensor(degree is None or sampler == "topk"))
+
+    def reset_parameters(self) -> None:
+        """Initialise everything anew."""
+        reset(self.encoder, self.similarity, self.gain, self.alpha)
+        self.calibrated.fill_(self.degree is None or self.sampler == "topk")
+
+    def forward(self, x: Tensor, edge_index: Tensor | None = None) -> LatentGraph:
+        """Infer the graph of x, with the help of a given graph if there is one."""
+        check_features("AlphaDGM", x, self.in_channels)
+        if edge_index is not None:
+            edge_index = simple_edges("AlphaDGM", edge_index, x.size(0))
+        x_aux = self.encoder(x.detach() if self.detach else x, edge_index)
+        if not self.merge_duplicates:
+            return self._sample(self._undirected(x_aux, self._choose(x_aux), None))
+        representatives, group = group_duplicates(x_aux)
+        if representatives.numel() == x_aux.size(0):
+            return self._sample(self._undirected(x_aux, self._choose(x_aux), None))
+        rows = self._choose(x_aux[representatives])
+        return self._sample(self._undirected(x_aux, rows, (representatives, group)))
+
+    def alpha_value(self) -> float | Tensor:
+        """The present α."""
+        return self.alpha() if isinstance(self.alpha, LearnableAlpha) else self.alpha
+
+    def _choose(self, x: Tensor) -> NeighborRows:
+        if self.sampler == "topk":
+            noise = self.training or self.sample_at_eval
+            return topk_neighbors(x, self.k, self.gain(), self.similarity, noise=noise)
+        alpha = self.alpha_value()
+        if self.degree is not None and not self.calibrated:
+            value = float(torch.as_tensor(alpha).detach())
+            self.gain.restart(gain_for_degree(x.detach(), self.degree, value, self.similarity))
+            self.calibrated.fill_(True)
+        return neighbor_rows(x, self.gain(), alpha, self.similarity, max_edges=self.max_edges)
+
+    def _undirected(self, x_aux: Tensor, rows: NeighborRows, merged: tuple[Tensor, Tensor] | None) -> LatentGraph:
+        row = torch.repeat_interleave(rows.ptr.diff(), output_size=rows.col.numel())
+        col, prob, score = rows.col, rows.prob, rows.score
+        count = x_aux.size(0)
+        keys, prob_of_key = edge_keys(torch.stack([row, col]), count), prob / 2
+        if merged is not None:
+            representatives, group = merged
+            row, col = representatives[row], representatives[col]
+            first = representatives[group]
+            copy = (first != torch.arange(count, device=first.device)).nonzero().flatten()
+            ties = edge_keys(torch.stack([first[copy], copy]), count)
+            keys = torch.cat([edge_keys(torch.stack([row, col]), count), ties])
+            prob_of_key = torch.cat([prob_of_key, prob.new_ones(copy.numel())])
+        keys, position = torch.unique(keys, return_inverse=True)
+        edge_prob = prob.new_zeros(keys.numel()).index_add(0, position, prob_of_key)
+        edges = torch.stack([keys // max(count, 1), keys % max(count, 1)])
+        return LatentGraph(x_aux, edges, edge_prob, row, col, prob, score)
+
+    def _sample(self, graph: LatentGraph) -> LatentGraph:
+        if self.sampler != "budget" or self.budget is None:
+            return graph
+        keep = sample_budget(graph.edge_prob, self.budget, self.training or self.sample_at_eval)
+        kept = edge_keys(graph.edge_index[:, keep], graph.x_aux.size(0))
+        chosen = torch.isin(edge_keys(torch.stack([graph.row, graph.col]), graph.x_aux.size(0)), kept)
+        return LatentGraph(
+            graph.x_aux, graph.edge_index[:, keep], graph.edge_prob[keep], graph.row[chosen], graph.col[chosen],
+            graph.prob[chosen], graph.score[chosen],
+        )  # fmt: skip
+
+    def extra_repr(self) -> str:
+        """What differs from module to module."""
+        return f"in_channels={self.in_channels}, sampler={self.sampler!r}, merge_duplicates={self.merge_duplicates}"

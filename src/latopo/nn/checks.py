@@ -1,0 +1,54 @@
+"""Input checks that several modules share."""
+
+import torch
+from torch import Tensor
+
+from latopo.complex.canonical import edge_keys
+from latopo.cycles.simple_graph import check_edge_index
+from latopo.errors import LatopoError
+
+__all__ = ["check_features", "simple_edges"]
+
+
+def check_features(caller: str, x: Tensor, in_channels: int) -> None:
+    """Raise unless x is a finite floating point matrix [N, in_channels].
+
+    Example:
+        >>> check_features("DCM", torch.zeros(5, 3), 32)
+        Traceback (most recent call last):
+        latopo.errors.LatopoError: DCM: x has 3 columns, expected in_channels=32
+    """
+    if x.dim() != 2 or not x.is_floating_point():
+        raise LatopoError(
+            f"{caller}: x must be a floating point matrix [nodes, features], got {x.dtype} of shape {list(x.shape)}"
+        )
+    if x.size(1) != in_channels:
+        raise LatopoError(f"{caller}: x has {x.size(1)} columns, expected in_channels={in_channels}")
+    check_finite(caller, x)
+
+
+def check_finite(caller: str, x: Tensor) -> None:
+    """Raise if a row of x, dense or sparse CSR, has a NaN or infinite entry; the first such row is named."""
+    values = x.values() if x.layout == torch.sparse_csr else x
+    wrong = ~torch.isfinite(values)
+    if not bool(wrong.any()):
+        return
+    if x.layout == torch.sparse_csr:
+        row = int(torch.searchsorted(x.crow_indices(), wrong.nonzero()[0, 0], right=True)) - 1
+    else:
+        row = int(wrong.nonzero()[0, 0])
+    raise LatopoError(f"{caller}: x has NaN or infinite entries, first in row {row}; impute or drop them")
+
+
+def simple_edges(caller: str, edge_index: Tensor, num_nodes: int) -> Tensor:
+    """The undirected edges of any ``edge_index``, each once: [2, E], u < v, sorted, no self-loops.
+
+    Example:
+        >>> simple_edges("DCM", torch.tensor([[0, 1, 2, 2], [1, 0, 2, 1]]), num_nodes=3)
+        tensor([[0, 1],
+                [1, 2]])
+    """
+    check_edge_index(caller, edge_index, num_nodes)
+    edge_index = edge_index.long()
+    keys = torch.unique(edge_keys(edge_index[:, edge_index[0] != edge_index[1]], num_nodes))
+    return torch.stack([keys // max(num_nodes, 1), keys % max(num_nodes, 1)])

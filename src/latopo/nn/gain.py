@@ -1,0 +1,53 @@
+"""A positive scale that learns."""
+
+import torch
+from torch import Tensor, nn
+
+from latopo.errors import LatopoError
+
+__all__ = ["Gain"]
+
+
+class Gain(nn.Module):
+    r"""The gain :math:`\gamma` of a layer norm in front of entmax, :math:`\gamma = \gamma_0 \exp(\rho / \gamma_0)`.
+
+    The parameter :math:`\rho` starts at 0, where :math:`\partial\gamma/\partial\rho = 1`: it moves as a plain gain
+    would, but can never reach 0. Mean and bias of the norm do not exist: entmax does not see a shift.
+
+    Args:
+        start: :math:`\gamma_0 > 0`.
+        learnable: whether :math:`\rho` is trained.
+
+    Example:
+        >>> Gain(50.0)()
+        tensor(50., grad_fn=<MulBackward0>)
+    """
+
+    start: Tensor
+
+    def __init__(self, start: float = 50.0, learnable: bool = True) -> None:
+        super().__init__()
+        self.initial = float(start)
+        self.register_buffer("start", torch.ones(()))
+        self.shift = nn.Parameter(torch.zeros(()), requires_grad=learnable)
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Go back to the first start value."""
+        self.restart(self.initial)
+
+    @torch.no_grad()
+    def restart(self, value: float) -> None:
+        """Start again from another value."""
+        if not 0 < value < float("inf"):
+            raise LatopoError(f"Gain: the gain must be a finite number > 0, got {value}")
+        self.start.fill_(value)
+        self.shift.zero_()
+
+    def forward(self) -> Tensor:
+        """The gain, a scalar tensor."""
+        return self.start * (self.shift / self.start).exp()
+
+    def extra_repr(self) -> str:
+        """Show the start value."""
+        return f"start={self.initial}, learnable={self.shift.requires_grad}"

@@ -1,0 +1,232 @@
+"""From a graph to polygons: the Polygon Inference Module."""
+
+from itertools import combinations
+from typing import Literal, NamedTuple
+
+import torch
+from torch import Tensor, nn
+
+from latopo.complex import CellComplex
+from latopo.cycles import count_induced_cycles, induced_cycles
+from latopo.entmax import LearnableAlpha, segment_entmax
+from latopo.errors import LatopoError
+from latopo.neighbors import Similarity, get_similarity
+from latopo.neighbors.paired import paired_similarity
+from latopo.nn.gain import Gain
+from latopo.nn.lifts import Uplift
+from latopo.nn.reset import reset
+from latopo.nn.sampling import gumbel, sample_budget
+
+__all__ = ["LatentPolygons", "PolygonInference", "gain_for_share"]
+
+
+class LatentPolygons(NamedTuple):
+    """Inferred polygons.
+
+    Attributes:
+        polygons: {length: [P_k, k]}, in the order of :func:`latopo.induced_cycles`.
+        prob: probability of each polygon, by length, then row, [P]; None if every candidate is taken.
+        num_candidates: how many induced cycles the graph has.
+        num_scored: how many of them were looked at; fewer if there are more than the candidate budget.
+        mean: mean score μ of the candidates.
+        deviation: standard deviation σ of their scores.
+        gain: the gain γ that was used.
+    """
+
+    polygons: dict[int, Tensor]
+    prob: Tensor | None
+    num_candidates: int
+    num_scored: int
+    mean: float
+    deviation: float
+    gain: float
+
+
+class PolygonInference(nn.Module):
+    r"""Chooses polygons among the induced cycles of a graph by one α-entmax over all of them (section 3.3).
+
+    .. math::
+        z_c = \sum_{e < f \in c} \mathrm{sim}\left(\mathbf{x}_{1,aux}(e), \mathbf{x}_{1,aux}(f)\right), \qquad
+        \mathbf{p} = \boldsymbol{\alpha}_{ENT}\!\left(\gamma\,\frac{\mathbf{z} - \mu}{\sigma}\right)
+
+    (equation 6), where :math:`\mathbf{x}_{1,aux}(e) = \mathbf{x}_{aux}(u) + \mathbf{x}_{aux}(v)`. Cycles with
+    :math:`p_c > 0` become polygons. The sum has more terms for longer cycles, which therefore score lower by
+    construction; ``score="mean"`` divides by their number.
+
+    Args:
+        max_length: longest polygon K_max; below 3 there are none.
+        alpha: α of the entmax, or its start.
+        gain: start of γ. At 1 a few per mille of 30,000 candidates are kept.
+        polygon_share: keep this share of the candidates: γ is solved for in every call (it scales as
+            1/√P at α = 1.5, so the share does not depend on the number P of candidates); ``gain`` is then not used.
+        sampler: ``"entmax"``; ``"all"`` takes every candidate (the paper's "α = 1"); ``"topk"`` takes ``k`` by the
+            Gumbel top-k trick; ``"budget"`` takes a random set of expected size ``k`` of the entmax polygons.
+        k: number of polygons for ``"topk"`` and ``"budget"``; default one per node.
+        score: ``"sum"`` (the paper's) or ``"mean"`` of the pairwise similarities.
+        similarity: between edge features, by name or a module.
+        learn_gain, learn_alpha: whether γ and α are parameters. A learned α stays in [1.1, 4].
+        candidate_budget: if the graph has more induced cycles, a uniform sample of this size is scored (with a fixed
+            seed in evaluation mode).
+        sample_at_eval: whether ``"topk"`` and ``"budget"`` stay random in evaluation mode.
+
+    Shapes:
+        - **x_aux**: [N, d], **edge_index**: [2, E], u < v, sorted
+        - **output**: :class:`LatentPolygons`
+
+    Example:
+        >>> square = torch.tensor([[0, 0, 1, 2], [1, 3, 2, 3]])
+        >>> PolygonInference()(torch.randn(4, 2), square).polygons[4]
+        tensor([[0, 1, 2, 3]])
+    """
+
+    def __init__(
+        self,
+        max_length: int = 4,
+        *,
+        alpha: float = 1.5,
+        gain: float = 1.0,
+        polygon_share: float | None = None,
+        sampler: Literal["entmax", "all", "topk", "budget"] = "entmax",
+        k: int | None = None,
+        score: Literal["sum", "mean"] = "sum",
+        similarity: str | Similarity = "euclidean",
+        learn_gain: bool = True,
+        learn_alpha: bool = True,
+        candidate_budget: int = 50_000,
+        sample_at_eval: bool = False,
+    ) -> None:
+        super().__init__()
+        _check_choices(sampler, score, polygon_share, candidate_budget)
+        self.max_length, self.sampler, self.k, self.score = max_length, sampler, k, score
+        self.polygon_share, self.candidate_budget, self.sample_at_eval = polygon_share, candidate_budget, sample_at_eval
+        self.similarity = get_similarity(similarity)
+        self.uplift = Uplift("sum")
+        # A module that takes everything, or solves for its gain, has no gain to learn; top-k has no α either.
+        chooses = sampler != "all" and max_length >= 3
+        self.gain = Gain(gain, learn_gain) if chooses and polygon_share is None else None
+        self.alpha: float | LearnableAlpha = alpha
+        if chooses and learn_alpha and sampler != "topk":
+            self.alpha = LearnableAlpha(alpha)
+
+    def reset_parameters(self) -> None:
+        """Go back to the start values."""
+        reset(self.similarity, self.gain, self.alpha)
+
+    def forward(self, x_aux: Tensor, edge_index: Tensor) -> LatentPolygons:
+        """Infer the polygons of the graph ``edge_index``."""
+        candidates, total = self._candidates(edge_index, x_aux.size(0))
+        scored = sum(rows.size(0) for rows in candidates.values())
+        if self.sampler == "all" or scored == 0:
+            prob = None if self.sampler == "all" else x_aux.new_zeros(0)
+            return LatentPolygons(candidates, prob, total, scored, 0.0, 0.0, 0.0)
+        scores = self.scores(x_aux, edge_index, candidates)
+        mean, deviation = scores.mean(), scores.std(correction=0)
+        limit = 16 * torch.finfo(scores.dtype).eps * scores.detach().abs().max()
+        flat = deviation.detach() <= limit
+        standard = torch.where(flat, 0.0, (scores - mean) / torch.where(flat, 1.0, deviation))
+        gain = self._gain(standard)
+        prob, keep = self._choose(gain * standard, x_aux.size(0))
+        sizes = [rows.size(0) for rows in candidates.values()]
+        masks = torch.split_with_sizes(keep, sizes)
+        polygons = {length: rows[mask] for (length, rows), mask in zip(candidates.items(), masks, strict=True)}
+        numbers = torch.stack([mean, deviation, gain.to(mean.dtype)]).tolist()
+        return LatentPolygons(polygons, prob[keep], total, scored, *numbers)
+
+    def scores(self, x_aux: Tensor, edge_index: Tensor, candidates: dict[int, Tensor]) -> Tensor:
+        """Similarity of each candidate cycle (equation 6), [P], by length, then row."""
+        x_edge = self.uplift(x_aux, edge_index)
+        skeleton = CellComplex.from_canonical(x_aux.size(0), edge_index, candidates)
+        shapes = [rows.shape for rows in candidates.values()]
+        sides = torch.split_with_sizes(skeleton.polygon_edge_index()[0], [shape.numel() for shape in shapes])
+        parts = [self._cycle_scores(x_edge, side.view(shape)) for side, shape in zip(sides, shapes, strict=True)]
+        return torch.cat(parts)
+
+    def _cycle_scores(self, x_edge: Tensor, sides: Tensor) -> Tensor:
+        """Scores of cycles of one length, given by the edge numbers of their sides [P_k, k]."""
+        first, second = torch.tensor(list(combinations(range(sides.size(1)), 2)), device=sides.device).t()
+        left, right = sides[:, first].flatten(), sides[:, second].flatten()
+        pairs = paired_similarity(x_edge, x_edge, left, right, self.similarity).view(-1, first.numel())
+        return pairs.sum(1) if self.score == "sum" else pairs.mean(1)
+
+    def _candidates(self, edge_index: Tensor, num_nodes: int) -> tuple[dict[int, Tensor], int]:
+        if self.max_length < 3:
+            return {}, 0
+        seed = int(torch.randint(2**31, ())) if self.training else 0
+        generator = torch.Generator().manual_seed(seed)
+        cycles = induced_cycles(
+            edge_index, num_nodes, self.max_length, budget=self.candidate_budget, generator=generator
+        )
+        found = sum(rows.size(0) for rows in cycles.values())
+        if found < self.candidate_budget:
+            return cycles, found
+        return cycles, sum(count_induced_cycles(edge_index, num_nodes, self.max_length).values())
+
+    def _alpha(self) -> float | Tensor:
+        return self.alpha() if isinstance(self.alpha, LearnableAlpha) else self.alpha
+
+    def _gain(self, standard: Tensor) -> Tensor:
+        if self.gain is not None:
+            return self.gain()
+        alpha = float(torch.as_tensor(self._alpha()).detach())
+        return gain_for_share(standard.detach(), self.polygon_share or 1.0, alpha)
+
+    def _choose(self, scores: Tensor, num_nodes: int) -> tuple[Tensor, Tensor]:
+        """Probabilities of all candidates and the mask of those that become polygons."""
+        ptr = torch.tensor([0, scores.numel()], device=scores.device)
+        alpha = 1.0 if self.sampler == "topk" else self._alpha()
+        prob = segment_entmax(scores, ptr, alpha)
+        keep = prob > 0
+        random = self.training or self.sample_at_eval
+        wanted = num_nodes if self.k is None else self.k
+        if self.sampler == "topk":
+            ranked = scores.detach() + gumbel(scores) if random else scores.detach()
+            keep = torch.zeros_like(keep)
+            keep[ranked.topk(min(wanted, keep.numel())).indices] = True
+        elif self.sampler == "budget":
+            chosen = sample_budget(prob[keep], wanted, random)
+            keep = keep.masked_scatter(keep, chosen)
+        return prob, keep
+
+    def extra_repr(self) -> str:
+        """What differs from module to module."""
+        share = "" if self.polygon_share is None else f", polygon_share={self.polygon_share}"
+        return f"max_length={self.max_length}, sampler={self.sampler!r}{share}"
+
+
+def gain_for_share(standard: Tensor, share: float, alpha: float) -> Tensor:
+    r"""The gain γ at which entmax of ``gain * standard`` keeps this share of the entries, a scalar tensor.
+
+    With the threshold t between the last kept and the first dropped entry, :math:`\sum_j p_j = 1` gives
+    :math:`\gamma = \left(\sum_j (s_j - t)_+^{1/(\alpha-1)}\right)^{-(\alpha-1)} / (\alpha - 1)`. Equal entries are kept
+    or dropped together.
+
+    Example:
+        >>> standard = torch.linspace(-1, 1, 1000)
+        >>> gain = gain_for_share(standard, share=0.2, alpha=1.5)
+        >>> int((segment_entmax(gain * standard, torch.tensor([0, 1000])) > 0).sum())
+        200
+    """
+    if not alpha > 1:
+        raise LatopoError(f"gain_for_share: alpha must be > 1, got {alpha}: at 1 everything is kept at any gain")
+    ordered = standard.double().sort(descending=True).values
+    kept = min(max(round(share * ordered.numel()), 1), ordered.numel())
+    below = ordered[kept] if kept < ordered.numel() else ordered[-1] - 1e-3
+    threshold = (ordered[kept - 1] + below) / 2
+    mass = (ordered - threshold).clamp(min=0).pow(1 / (alpha - 1)).sum()
+    # All entries equal: nothing to choose by, any gain keeps them all.
+    gain = torch.where(mass > 0, mass.pow(1 - alpha) / (alpha - 1), 1.0)
+    return gain.to(standard.dtype)
+
+
+def _check_choices(sampler: str, score: str, polygon_share: float | None, candidate_budget: int) -> None:
+    if sampler not in ("entmax", "all", "topk", "budget"):
+        raise LatopoError(f"PolygonInference: sampler must be entmax, all, topk or budget, got {sampler!r}")
+    if score not in ("sum", "mean"):
+        raise LatopoError(f"PolygonInference: score must be sum or mean, got {score!r}")
+    if polygon_share is not None and (sampler not in ("entmax", "budget") or not 0 < polygon_share <= 1):
+        raise LatopoError(
+            f"PolygonInference: polygon_share must be in (0, 1] and goes with sampler entmax or budget, "
+            f"got {polygon_share} with {sampler!r}"
+        )
+    if candidate_budget < 1:
+        raise LatopoError(f"PolygonInference: candidate_budget must be at least 1, got {candidate_budget}")

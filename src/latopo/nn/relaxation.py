@@ -1,0 +1,45 @@
+"""How the probabilities of cells enter message passing."""
+
+from typing import Literal
+
+from torch import Tensor
+
+from latopo.complex import CellComplex
+from latopo.errors import LatopoError
+
+__all__ = ["Relaxation", "cell_weights", "check_relaxation"]
+
+Relaxation = Literal["none", "weighted", "straight_through"]
+
+
+def check_relaxation(caller: str, relaxation: str) -> None:
+    """Raise unless the relaxation is known."""
+    if relaxation not in ("none", "weighted", "straight_through"):
+        raise LatopoError(f"{caller}: relaxation must be none, weighted or straight_through, got {relaxation!r}")
+
+
+def cell_weights(complex: CellComplex, relaxation: Relaxation) -> tuple[Tensor | None, Tensor | None]:
+    r"""Weights of the edges [E] and of the polygons [P], each None where all are 1 and carry no gradient.
+
+    - ``"none"``: the paper's 0/1 cells; the task's loss does not reach the topology.
+    - ``"weighted"``: edges weigh :math:`p_e`, polygons :math:`p / \max p` (they share one distribution over all).
+    - ``"straight_through"``: weight 1 forward, the gradient of those weights backward.
+
+    Example:
+        >>> import torch
+        >>> complex = CellComplex(2, torch.tensor([[0], [1]]), edge_prob=torch.tensor([0.3]))
+        >>> cell_weights(complex, "weighted")
+        (tensor([0.3000]), None)
+    """
+    if relaxation == "none":
+        return None, None
+    edges, polygons = complex.edge_prob, complex.polygon_prob
+    if polygons is not None and polygons.numel():
+        polygons = polygons / polygons.max()
+    if relaxation == "weighted":
+        return edges, polygons
+    return _straight_through(edges), _straight_through(polygons)
+
+
+def _straight_through(weight: Tensor | None) -> Tensor | None:
+    return None if weight is None else 1 + (weight - weight.detach())
