@@ -52,6 +52,17 @@ def test_support_is_the_documented_inequality(values, alpha):
     assert prob[rule].sum() == pytest.approx(1, abs=1e-14)
 
 
+@pytest.mark.parametrize("alpha", [2.1, 3.0, 4.0])
+@pytest.mark.parametrize("small", [1e-3, 1e-9, 1e-15])
+def test_the_smallest_probability_is_found(alpha, small):
+    # Two scores, so far apart that the second one is just in the support.
+    excess = alpha - 1
+    gap = ((1 - small) ** excess - small**excess) / excess
+    anchor, mass = row_threshold(np.array([0.0, -gap, -9.0]), 0, 3, alpha)
+    assert anchor == -gap
+    assert mass == pytest.approx(small, abs=2e-16, rel=1e-12)
+
+
 def test_row_is_a_slice_and_float32_is_solved_in_float64():
     scores = np.array([9.0, 0.5, 0.0, 0.25, 9.0], dtype=np.float32)
     for alpha in (1.3, 1.5, 2.0, 3.0):

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
-from latopo.entmax import LearnableAlpha, SegmentEntmax, segment_entmax
+from latopo.entmax import LearnableAlpha, SegmentEntmax, _torch, segment, segment_entmax
 from latopo.errors import LatopoError
 
 PTR = torch.tensor([0, 4, 4, 5, 11])
@@ -59,6 +59,14 @@ def test_gradcheck(alpha):
     each = (alpha + torch.tensor([0.0, 0.3, 0.1, 0.05], dtype=torch.float64)).requires_grad_()
     assert torch.autograd.gradcheck(lambda s, a: segment_entmax(s, PTR, a), (scores, one))
     assert torch.autograd.gradcheck(lambda s, a: segment_entmax(s, PTR, a), (scores, each))
+
+
+@pytest.mark.parametrize("alpha", [1.1, 1.5, 2.7])
+def test_gradcheck_of_the_path_for_other_devices(monkeypatch, alpha):
+    monkeypatch.setattr(segment, "_cpu", _torch)
+    scores = SCORES.clone().requires_grad_()
+    one = torch.tensor(alpha, dtype=torch.float64, requires_grad=True)
+    assert torch.autograd.gradcheck(lambda s, a: segment_entmax(s, PTR, a), (scores, one))
 
 
 def test_softmax_and_its_gradient_at_alpha_one():

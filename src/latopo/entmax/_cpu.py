@@ -43,6 +43,18 @@ def _forward_rows(
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
+def _gradient_at_smallest(prob: NDArray[np.floating], grad_prob: NDArray[np.floating], start: int, stop: int) -> float:
+    """The incoming gradient at the row's smallest positive probability."""
+    smallest = np.inf
+    gradient = 0.0
+    for index in range(start, stop):
+        if 0.0 < prob[index] < smallest:
+            smallest = float(prob[index])
+            gradient = float(grad_prob[index])
+    return gradient
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
 def _backward_rows(
     prob: NDArray[np.floating],
     grad_prob: NDArray[np.floating],
@@ -62,12 +74,7 @@ def _backward_rows(
     for row in range(first, last):
         alpha = alphas[min(row, alphas.size - 1)]
         # Measured from g at the smallest p: for α > 2 its weight dwarfs the others, and w (g − ḡ) would cancel.
-        smallest = np.inf
-        origin = 0.0
-        for index in range(ptr[row], ptr[row + 1]):
-            if 0.0 < prob[index] < smallest:
-                smallest = float(prob[index])
-                origin = float(grad_prob[index])
+        origin = _gradient_at_smallest(prob, grad_prob, ptr[row], ptr[row + 1])
         weights = 0.0
         weighted = 0.0
         for index in range(ptr[row], ptr[row + 1]):

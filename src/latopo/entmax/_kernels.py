@@ -24,6 +24,8 @@ _MAX_STEPS = 64
 # For float64 it is below the root of the resolution, because entries at the edge of the support converge more slowly.
 _LAST_STEP_FLOAT64 = 1e-12
 _LAST_STEP_FLOAT32 = 1e-7
+# A sum this close to 1 is 1: a tiny mass (α > 2) cannot be told any better from it.
+_ROUNDING = 4e-16
 # Convexity makes more than this many Newton steps rare; from then on every other step halves the bracket.
 _PATIENCE = 16
 # An entry this close to the edge of the support (α = 1.5) has a probability of 1e-28, inside or out.
@@ -87,7 +89,7 @@ def _newton(scores: NDArray[np.floating], start: int, stop: int, anchor: float, 
     for count in range(_MAX_STEPS):
         total, slope = _total_and_slope(scores, start, stop, anchor, mass, excess)
         step = (total - 1.0) / slope
-        if abs(step) <= last_step * mass:
+        if abs(step) <= last_step * mass or abs(total - 1.0) <= _ROUNDING:
             return mass - step
         if total > 1.0:
             high = mass

@@ -135,7 +135,9 @@ def _check(scores: Tensor, ptr: Tensor) -> None:
 def _rows_of_alpha(alpha: float | Tensor, scores: Tensor, ptr: Tensor) -> Tensor:
     """α as a tensor ``[1]`` or ``[R]`` beside the scores, checked."""
     if not isinstance(alpha, Tensor):
-        alpha = torch.tensor(alpha, dtype=torch.float64 if scores.device.type == "cpu" else torch.float32)
+        # In float64 unless the device may lack it; then the scores are no finer than float32 either.
+        exact = scores.dtype == torch.float64 or scores.device.type == "cpu"
+        alpha = torch.tensor(alpha, dtype=torch.float64 if exact else torch.float32)
     if alpha.dim() > 1 or (alpha.dim() == 1 and len(alpha) != len(ptr) - 1):
         raise LatopoError(
             f"segment_entmax: alpha must be a number or one entry for each of the {len(ptr) - 1} rows, "

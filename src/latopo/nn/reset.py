@@ -6,7 +6,7 @@ __all__ = ["reset"]
 
 
 def reset(*parts: object) -> None:
-    """Call ``reset_parameters()`` of each part, or of the parts inside it; what has none (a number, None) is left alone.
+    """Call ``reset_parameters()`` of each part, or of the parts inside it; what has none (a number, None) stays.
 
     Example:
         >>> reset(nn.Sequential(nn.Linear(2, 2), nn.ReLU()), None, 1.5)
