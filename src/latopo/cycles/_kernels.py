@@ -177,7 +177,7 @@ def _write(ptr: IntArray, col: IntArray, cycle: IntArray, code: CountArray, rank
             rank += 1
 
 
-@njit(nogil=True, cache=True, forceinline=True)
+@njit(nogil=True, cache=True)
 def _want_next(output: Output, length: int) -> None:
     cursor = output.cursor[length]
     if cursor == output.stop[length]:
@@ -186,7 +186,7 @@ def _want_next(output: Output, length: int) -> None:
         output.wanted[length] = output.picks[cursor] if output.picks.size > 0 else cursor
 
 
-@njit(nogil=True, cache=True, forceinline=True)
+@njit(nogil=True, cache=True)
 def _write_row(cycle: IntArray, output: Output) -> None:
     # Smallest name first, then its smaller neighbour.
     length, label = cycle.size, output.label

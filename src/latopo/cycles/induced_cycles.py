@@ -99,8 +99,9 @@ def _too_many(total: int, limit: int, size: int, max_cycles: int) -> TooManyCell
 
 
 def _block(graph: SimpleGraph) -> int:
-    # From the graph alone: cycles are ranked in the order of blocks, so a sample must not depend on the threads.
-    return max(1024, -(-graph.col.size // 128))
+    # From the graph alone: cycles are ranked in the order of blocks, and a sample must not depend on the threads. Below
+    # about 4,096 steps starting threads costs more than they bring.
+    return max(4096, -(-graph.col.size // 128))
 
 
 def _count(graph: SimpleGraph, max_length: int, limit: int) -> IntArray:
