@@ -1,7 +1,8 @@
 """Threads for compiled kernels.
 
-Kernels are compiled with ``nogil=True`` and run on ordinary threads, one block of rows each. numba's own ``parallel=True``
-is not used: its threading layers abort the process after a fork or under two Python threads, and compile ten times slower.
+Kernels are compiled with ``nogil=True`` and run on ordinary threads, one block of rows each. numba's own
+``parallel=True`` is not used: its threading layers abort the process after a fork or under two Python threads, and it
+compiles far more slowly.
 """
 
 from collections.abc import Callable

@@ -1,14 +1,13 @@
 """Saving a complex as a safetensors file: tensors and a few words of metadata, no pickle."""
 
 import os
-from pathlib import Path
-from uuid import uuid4
 
 import torch
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save as to_bytes
 from torch import Tensor
 
+from latopo._files import atomic_path
 from latopo.complex.canonical import Cells
 from latopo.errors import LatopoError
 
@@ -23,16 +22,8 @@ def write(cells: Cells, path: str | os.PathLike[str]) -> None:
     # Cloned, because safetensors refuses tensors that share memory, as slices of one tensor do.
     stored = {name: tensor.detach().cpu().clone() for name, tensor in tensors.items() if tensor is not None}
     metadata = {"format": FORMAT, "version": str(VERSION), "num_nodes": str(cells.num_nodes)}
-    target = Path(path)
-    unfinished = target.with_name(f".{target.name}.{uuid4().hex}")
-    try:
-        with open(unfinished, "xb") as file:
-            file.write(to_bytes(stored, metadata))
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(unfinished, target)
-    finally:
-        unfinished.unlink(missing_ok=True)
+    with atomic_path(path) as draft:
+        draft.write_bytes(to_bytes(stored, metadata))
 
 
 def read(path: str | os.PathLike[str], device: str | torch.device = "cpu") -> Cells:

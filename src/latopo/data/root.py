@@ -8,8 +8,8 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from uuid import uuid4
 
+from latopo._files import atomic_path
 from latopo.errors import LatopoError
 
 #: Raised whenever what we write into the cache changes, so that old files are never read as new ones.
@@ -86,22 +86,7 @@ def make_folder(folder: Path) -> Path:
 
 @contextmanager
 def written_atomically(path: Path) -> Iterator[Path]:
-    """Give a temporary path to write to; it becomes ``path`` only if the block ends without an error. Makes the folder.
-
-    Parallel workers may write the same file: the last one wins, and a reader never sees half a file.
-
-    Example:
-        >>> import tempfile
-        >>> target = Path(tempfile.mkdtemp()) / "answer.txt"
-        >>> with written_atomically(target) as draft:
-        ...     _ = draft.write_text("42")
-        >>> target.read_text()
-        '42'
-    """
-    # Not tempfile's: its files can be read by their owner alone, and a data root may be shared.
-    draft = make_folder(path.parent) / f".{path.name}.{uuid4().hex}"
-    try:
+    """:func:`latopo._files.atomic_path` in a folder that is made if need be."""
+    make_folder(path.parent)
+    with atomic_path(path) as draft:
         yield draft
-        os.replace(draft, path)
-    finally:
-        draft.unlink(missing_ok=True)

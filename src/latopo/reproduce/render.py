@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
+from latopo._files import atomic_path
 from latopo.reproduce.experiments import DATASET_TITLES, OURS, Row
 from latopo.reproduce.paper import PaperNumber, contradictions
 from latopo.reproduce.record import Protocol
@@ -259,18 +260,7 @@ def write_table(table: Table, folder: str | os.PathLike[str]) -> list[Path]:
     paths = []
     for ending, render in formats.items():
         path = Path(folder) / f"{table.experiment.name}{ending}"
-        _replace(path, render(table))
+        with atomic_path(path) as draft:
+            draft.write_text(render(table), encoding="utf-8", newline="")
         paths.append(path)
     return paths
-
-
-def _replace(path: Path, text: str) -> None:
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        with temporary.open("w", encoding="utf-8", newline="") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
-    finally:
-        temporary.unlink(missing_ok=True)

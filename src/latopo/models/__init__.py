@@ -1,0 +1,22 @@
+"""Models: the paper's systems, its baselines, and our own recipe."""
+
+from latopo.models.catalogue import MODELS, build_model
+from latopo.models.dcm_net import DCMNet
+from latopo.models.dgm_net import DGMNet
+from latopo.models.gcn import GCN
+from latopo.models.mlp import MLP
+from latopo.models.model import Model, ModelOutput
+from latopo.models.storage import load_model, save_model
+
+__all__ = [
+    "GCN",
+    "MLP",
+    "MODELS",
+    "DCMNet",
+    "DGMNet",
+    "Model",
+    "ModelOutput",
+    "build_model",
+    "load_model",
+    "save_model",
+]

@@ -1,0 +1,56 @@
+"""The systems of the paper's tables, and ours, by name."""
+
+from typing import Any
+
+from latopo.errors import LatopoError
+from latopo.models.dcm_net import DCMNet
+from latopo.models.dgm_net import DGMNet
+from latopo.models.gcn import GCN
+from latopo.models.mlp import MLP
+from latopo.models.model import Model
+
+__all__ = ["MODELS", "build_model"]
+
+# Our recipe, one setting for all data sets (docs/findings.md says where it comes from).
+_PLUS: dict[str, Any] = {"relaxation": "weighted", "edge_form": None, "detach": False, "skip": True, "degree": 5.0}
+
+MODELS: dict[str, tuple[type[Model], dict[str, Any]]] = {
+    "mlp": (MLP, {}),
+    "gcn": (GCN, {}),
+    "dgm-e": (DGMNet, {}),
+    "dgm-m": (DGMNet, {"space": "manifold"}),
+    "dcm": (DCMNet, {}),
+    "dcm-all": (DCMNet, {"polygons": "all"}),
+    "topk-dcm": (DCMNet, {"sampler": "topk", "polygons": "topk", "edge_form": "score"}),
+    "topk-dcm-all": (DCMNet, {"sampler": "topk", "polygons": "all", "edge_form": "score"}),
+    "dcm-plus": (DCMNet, {**_PLUS, "polygon_share": 0.5}),
+    "dcm-plus-edges": (DCMNet, {**_PLUS, "max_length": 2}),
+    "alpha-dgm": (DGMNet, {**_PLUS, "sampler": "entmax", "rounds": 1}),
+}
+
+
+def build_model(name: str, in_channels: int, out_channels: int, graph: bool = False, **settings: Any) -> Model:
+    """A model by its name in the tables.
+
+    Args:
+        name: one of :data:`MODELS`.
+        in_channels: width of x.
+        out_channels: classes, or 1 for regression.
+        graph: whether a graph will be given; our own models then convolve over it beside the inferred one.
+        settings: changes to the model's settings, such as ``gain=20.0``, ``rounds=2`` or ``max_length=5``.
+
+    Example:
+        >>> type(build_model("dcm", in_channels=4, out_channels=3)).__name__
+        'DCMNet'
+    """
+    if name not in MODELS:
+        raise LatopoError(f"model: expected one of {', '.join(MODELS)}, got {name!r}")
+    cls, preset = MODELS[name]
+    if cls.needs_graph and not graph:
+        raise LatopoError(f"model {name} needs a graph, and none is given; use mlp or a model that infers one")
+    if preset.get("skip"):
+        preset = {**preset, "given_conv": graph}
+    try:
+        return cls(in_channels=in_channels, out_channels=out_channels, **{**preset, **settings})
+    except TypeError as error:
+        raise LatopoError(f"model {name}: {error}") from error

@@ -1,0 +1,65 @@
+"""The frame that all models with an inferred topology share."""
+
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from latopo.models.features import FeatureLinear, check_input
+from latopo.models.model import Model, ModelOutput
+from latopo.nn.checks import simple_edges
+from latopo.nn.graph_conv import GraphConv
+from latopo.nn.topology_loss import EdgeForm
+
+__all__ = ["LatentNet"]
+
+
+class LatentNet(Model):
+    """Linear layer and ReLU, message passing on an inferred topology, linear head (table 11 of the paper).
+
+    The topology is inferred from the hidden features *before* dropout: with dropout the graph would jump from step to
+    step. Subclasses say how (:meth:`_latent`).
+
+    Args:
+        latent_channels: width that :meth:`_latent` gives.
+        skip: whether the head also sees the node's own hidden features.
+        given_conv: whether the head also sees a convolution of them over the given graph; that graph is then needed.
+        edge_form: form of the topology loss that trains the model, or None.
+        settings: the arguments of the subclass; ``in_channels, out_channels, hidden_channels, dropout`` are used here.
+    """
+
+    def __init__(
+        self, latent_channels: int, skip: bool, given_conv: bool, edge_form: EdgeForm | None, settings: dict[str, Any]
+    ) -> None:
+        super().__init__(**settings)
+        hidden = settings["hidden_channels"]
+        self.in_channels, self.dropout, self.skip = settings["in_channels"], settings["dropout"], skip
+        self.edge_form = edge_form
+        self.first = FeatureLinear(self.in_channels, hidden)
+        self.given_conv = GraphConv(hidden, hidden) if given_conv else None
+        width = latent_channels + hidden * (skip + given_conv)
+        self.head = nn.Linear(width, settings["out_channels"])
+
+    def forward(self, x: Tensor, edge_index: Tensor | None = None) -> ModelOutput:
+        """Infer the topology, pass messages, predict every node."""
+        name = type(self).__name__
+        check_input(name, x, self.in_channels)
+        edges = None if edge_index is None else simple_edges(name, edge_index, x.size(0))
+        hidden = self.first(x).relu()
+        dropped = self._drop(hidden)
+        latent = self._latent(hidden, dropped, edges)
+        parts = [latent.prediction]
+        if self.skip:
+            parts.append(dropped)
+        if self.given_conv is not None:
+            # Without a graph at hand the convolution is the linear layer that it is on isolated nodes.
+            parts.append(self.given_conv(dropped, edges).relu())
+        return latent._replace(prediction=self.head(self._drop(torch.cat(parts, dim=1))))
+
+    def _latent(self, hidden: Tensor, dropped: Tensor, edge_index: Tensor | None) -> ModelOutput:
+        """Features from the inferred topology in place of the prediction, and that topology."""
+        raise NotImplementedError
+
+    def _drop(self, x: Tensor) -> Tensor:
+        return functional.dropout(x, self.dropout, self.training)

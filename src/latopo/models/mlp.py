@@ -1,0 +1,45 @@
+"""Two layers on each node's own features: the baseline that sees no structure."""
+
+from torch import Tensor
+from torch.nn import Linear, functional
+
+from latopo.models.features import FeatureLinear, check_input
+from latopo.models.model import Model, ModelOutput
+
+__all__ = ["MLP"]
+
+
+class MLP(Model):
+    """Linear, ReLU, dropout, linear. A given graph is ignored.
+
+    Args:
+        in_channels: width of x.
+        out_channels: classes, or 1 for regression.
+        hidden_channels: width between.
+        dropout: before the second layer.
+
+    Shapes:
+        - **x**: [N, in_channels], dense or sparse CSR
+        - **output**: :class:`~latopo.models.ModelOutput` with prediction [N, out_channels]
+
+    Example:
+        >>> import torch
+        >>> MLP(4, 3)(torch.ones(5, 4)).prediction.shape
+        torch.Size([5, 3])
+    """
+
+    uses_graph = False
+
+    def __init__(self, in_channels: int, out_channels: int, hidden_channels: int = 32, dropout: float = 0.5) -> None:
+        super().__init__(
+            in_channels=in_channels, out_channels=out_channels, hidden_channels=hidden_channels, dropout=dropout
+        )
+        self.in_channels, self.dropout = in_channels, dropout
+        self.first = FeatureLinear(in_channels, hidden_channels)
+        self.head = Linear(hidden_channels, out_channels)
+
+    def forward(self, x: Tensor, edge_index: Tensor | None = None) -> ModelOutput:
+        """Predict every node from its own features."""
+        check_input("MLP", x, self.in_channels)
+        hidden = functional.dropout(self.first(x).relu(), self.dropout, self.training)
+        return ModelOutput(self.head(hidden))

@@ -1,0 +1,66 @@
+"""Models on disk: weights in safetensors, settings in JSON, nothing pickled."""
+
+import json
+import os
+from pathlib import Path
+
+from safetensors.torch import load_file, save_file
+
+from latopo._files import atomic_path
+from latopo._version import __version__
+from latopo.errors import LatopoError
+from latopo.models.dcm_net import DCMNet
+from latopo.models.dgm_net import DGMNet
+from latopo.models.gcn import GCN
+from latopo.models.mlp import MLP
+from latopo.models.model import Model
+
+__all__ = ["load_model", "save_model"]
+
+FORMAT = 1
+_CLASSES: dict[str, type[Model]] = {cls.__name__: cls for cls in (MLP, GCN, DGMNet, DCMNet)}
+
+
+def save_model(model: Model, folder: str | os.PathLike[str]) -> None:
+    """Write ``model.json`` (class and settings) and ``weights.safetensors`` into a folder, each atomically."""
+    target = Path(folder)
+    target.mkdir(parents=True, exist_ok=True)
+    weights = {name: tensor.detach().cpu().contiguous() for name, tensor in model.state_dict().items()}
+    described = {"format": FORMAT, "latopo": __version__, "class": type(model).__name__, "settings": model.settings}
+    with atomic_path(target / "weights.safetensors") as draft:
+        save_file(weights, draft)
+    with atomic_path(target / "model.json") as draft:
+        draft.write_text(json.dumps(described, indent=2))
+
+
+def load_model(folder: str | os.PathLike[str]) -> Model:
+    """The model that :func:`save_model` wrote, in evaluation mode.
+
+    Raises:
+        LatopoError: a file is missing, broken, changed, or written by a newer latopo.
+    """
+    source = Path(folder)
+    try:
+        described = json.loads((source / "model.json").read_text())
+        weights = load_file(source / "weights.safetensors")
+    except OSError as error:
+        raise LatopoError(
+            f"load_model: {error.filename or source} cannot be read; is {source} a saved model?"
+        ) from error
+    except Exception as error:
+        raise LatopoError(f"load_model: {source} is broken ({error}); save the model again") from error
+    if not isinstance(described, dict):
+        described = {}
+    if described.get("format") != FORMAT or described.get("class") not in _CLASSES:
+        raise LatopoError(
+            f"load_model: {source / 'model.json'} has format {described.get('format')} and class "
+            f"{described.get('class')}, expected format {FORMAT}; it may be of a newer latopo than {__version__}"
+        )
+    try:
+        model = _CLASSES[described["class"]](**described["settings"])
+        model.load_state_dict(weights)
+    except (TypeError, RuntimeError, KeyError, LatopoError) as error:
+        raise LatopoError(
+            f"load_model: the settings and weights in {source} do not belong together: {error}"
+        ) from error
+    return model.eval()

@@ -1,0 +1,190 @@
+import copy
+import json
+
+import pytest
+import torch
+
+from latopo.errors import LatopoError
+from latopo.models import MODELS, build_model, load_model, save_model
+from latopo.nn import TopologyLoss
+
+GRAPH = [False, True]
+
+
+def problem(num_nodes=40, columns=6, classes=3, seed=0):
+    """Three blobs, labels by blob, and a ring through all points."""
+    generator = torch.Generator().manual_seed(seed)
+    y = torch.arange(num_nodes) % classes
+    centres = 2 * torch.randn(classes, columns, generator=generator, dtype=torch.float64)
+    x = centres[y] + torch.randn(num_nodes, columns, generator=generator, dtype=torch.float64)
+    ring = torch.stack([torch.arange(num_nodes), torch.arange(1, num_nodes + 1) % num_nodes])
+    return x, y, ring
+
+
+def make(name, graph, seed=0, **settings):
+    torch.manual_seed(seed)
+    latent = {} if name in ("mlp", "gcn") else {"gain": 4.0}
+    if name in ("dcm-plus", "dcm-plus-edges", "alpha-dgm"):
+        latent = {"degree": 4.0}
+    return build_model(name, 6, 3, graph=graph, hidden_channels=8, **latent, **settings).double()
+
+
+def names(graph):
+    return [name for name, (cls, _) in MODELS.items() if graph or not cls.needs_graph]
+
+
+def step_loss(model, x, y, edges):
+    output = model(x, edges)
+    loss = torch.nn.functional.cross_entropy(output.prediction, y)
+    if model.edge_form is not None:
+        reward = TopologyLoss(len(x), 3, model.edge_form).double()
+        loss = loss + reward(output.prediction, y, output.complex, graph=output.graph).total
+    return loss, output
+
+
+@pytest.mark.parametrize("graph", GRAPH)
+@pytest.mark.parametrize("name", MODELS)
+def test_every_parameter_learns(name, graph):
+    if name not in names(graph):
+        with pytest.raises(LatopoError, match="model gcn needs a graph"):
+            make(name, graph)
+        return
+    model = make(name, graph, dropout=0.0)
+    x, y, ring = problem()
+    loss, output = step_loss(model, x, y, ring if graph else None)
+    loss.backward()
+    if output.polygons is not None and "edges" not in name:
+        assert output.complex.num_polygons > 0
+    largest = max(float(parameter.grad.abs().max()) for parameter in model.parameters())
+    for label, parameter in model.named_parameters():
+        assert torch.isfinite(parameter.grad).all(), label
+        if label.startswith("dcm.edge_convs.0.upper") and output.complex.num_polygons == 0:
+            continue  # nothing to convolve over
+        assert float(parameter.grad.abs().max()) > 1e-9 * largest, label
+
+
+@pytest.mark.parametrize("graph", GRAPH)
+@pytest.mark.parametrize("name", MODELS)
+def test_permuting_the_nodes_permutes_the_predictions(name, graph):
+    if name not in names(graph):
+        with pytest.raises(LatopoError, match="needs a graph"):
+            make(name, graph)
+        return
+    model = make(name, graph).eval()
+    x, _, ring = problem()
+    order = torch.randperm(len(x), generator=torch.Generator().manual_seed(2))
+    rank = order.argsort()
+    plain = model(x, ring if graph else None).prediction
+    permuted = copy.deepcopy(model)(x[order], rank[ring] if graph else None).prediction
+    assert torch.allclose(permuted, plain[order], atol=1e-9)
+
+
+@pytest.mark.parametrize("name", names(True))
+def test_the_same_seed_gives_the_same_steps(name):
+    x, y, ring = problem()
+    losses = []
+    for _ in range(2):
+        model = make(name, True, seed=3)
+        optimizer = torch.optim.Adam(model.parameters(), lr=0.01)
+        torch.manual_seed(4)
+        for _ in range(3):
+            optimizer.zero_grad()
+            loss, _ = step_loss(model, x, y, ring)
+            loss.backward()
+            optimizer.step()
+        losses.append(loss.item())
+    assert losses[0] == losses[1]
+
+
+@pytest.mark.parametrize("name", names(True))
+def test_sparse_features_equal_dense_ones(name):
+    x, _, ring = problem()
+    x = x * (x > 0.5)
+    model = make(name, True).eval()
+    dense = model(x, ring).prediction
+    sparse = copy.deepcopy(model)(x.to_sparse_csr(), ring).prediction
+    assert torch.allclose(dense, sparse, atol=1e-9)
+
+
+@pytest.mark.parametrize("name", names(True))
+def test_a_saved_model_is_the_same_model(name, tmp_path):
+    x, _, ring = problem()
+    model = make(name, True).float().eval()
+    expected = model(x.float(), ring).prediction
+    save_model(model, tmp_path)
+    restored = load_model(tmp_path)
+    assert type(restored) is type(model)
+    assert not restored.training
+    assert torch.equal(restored(x.float(), ring).prediction, expected)
+
+
+def test_a_damaged_model_says_so(tmp_path):
+    with pytest.raises(LatopoError, match=r"model\.json cannot be read"):
+        load_model(tmp_path)
+    save_model(make("mlp", False), tmp_path)
+    weights = (tmp_path / "weights.safetensors").read_bytes()
+    (tmp_path / "weights.safetensors").write_bytes(weights[:50])
+    with pytest.raises(LatopoError, match="is broken"):
+        load_model(tmp_path)
+    (tmp_path / "weights.safetensors").write_bytes(weights)
+    described = json.loads((tmp_path / "model.json").read_text())
+    for change, message in [
+        ({"format": 99}, "has format 99 and class MLP, expected format 1; it may be of a newer latopo"),
+        ({"settings": {**described["settings"], "hidden_channels": 9}}, "do not belong together"),
+        ({"settings": {"unknown": 1}}, "do not belong together"),
+        ({"class": "os.system"}, r"class os\.system, expected format 1"),
+    ]:
+        (tmp_path / "model.json").write_text(json.dumps({**described, **change}))
+        with pytest.raises(LatopoError, match=message):
+            load_model(tmp_path)
+
+
+def test_parameter_counts_are_comparable_to_the_papers():
+    counts = {
+        name: sum(parameter.numel() for parameter in build_model(name, 1433, 7, graph=True).parameters())
+        for name in MODELS
+    }
+    # One 32 × 32 graph convolution and a cell convolution of three such matrices, against the three layers of DGM-M.
+    for name in ("dgm-e", "dcm", "dcm-all", "topk-dcm", "topk-dcm-all", "dcm-plus", "dcm-plus-edges", "alpha-dgm"):
+        assert counts[name] == pytest.approx(counts["dgm-m"], rel=0.05), name
+
+
+@pytest.mark.parametrize("name", names(True))
+def test_no_points_to_choose_from(name):
+    for count in (1, 2, 3):
+        model = make(name, True, dropout=0.0)
+        x, y, _ = problem(count)
+        empty = torch.zeros(2, 0, dtype=torch.int64)
+        loss, output = step_loss(model, x, y, empty)
+        loss.backward()
+        assert output.prediction.shape == (count, 3)
+        assert all(torch.isfinite(p.grad).all() for p in model.parameters() if p.grad is not None)
+
+
+def test_bad_input():
+    with pytest.raises(LatopoError, match="expected one of mlp, gcn"):
+        build_model("transformer", 2, 2)
+    with pytest.raises(LatopoError, match=r"model mlp: .*unexpected keyword argument 'gain'"):
+        build_model("mlp", 2, 2, gain=3.0)
+    x = torch.ones(4, 6)
+    x[2, 1] = torch.nan
+    for bad in (x, x.to_sparse_csr()):
+        with pytest.raises(LatopoError, match="DCMNet: x has NaN or infinite entries, first in row 2"):
+            build_model("dcm", 6, 3)(bad)
+    with pytest.raises(LatopoError, match="dense or sparse CSR"):
+        build_model("dcm", 6, 3)(torch.ones(4, 6).to_sparse_coo())
+    with pytest.raises(LatopoError, match=r"in_channels=6\], got torch\.float32 of shape \[4, 5\]"):
+        build_model("dcm", 6, 3)(torch.ones(4, 5))
+    with pytest.raises(LatopoError, match="GCN: edge_index is None, expected a graph"):
+        build_model("gcn", 6, 3, graph=True)(torch.ones(4, 6))
+
+
+def test_reset_gives_new_weights_and_a_fresh_calibration():
+    model = make("dcm-plus", False)
+    x, _, _ = problem()
+    model(x)
+    before = copy.deepcopy(model.state_dict())
+    assert bool(model.dcm.graph.calibrated)
+    model.reset_parameters()
+    assert not bool(model.dcm.graph.calibrated)
+    assert not torch.equal(before["first.weight"], model.state_dict()["first.weight"])
