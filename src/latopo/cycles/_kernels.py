@@ -59,7 +59,7 @@ def search_block(
     path, position = np.empty(max_length, np.int64), np.empty(max_length, np.int64)
     code, reach = np.zeros(nodes, np.int32), np.zeros(nodes, np.int32)
     for length in range(3, max_length + 1):
-        _want_next(output, length)
+        output.wanted[length] = _next_rank(output.cursor[length], output.stop[length], output.picks)
     path[0] = np.searchsorted(ptr, first, side="right") - 1
     while path[0] < nodes and ptr[path[0]] < last and rank[0] <= limit:
         _search_start(ptr, col, path, position, code, reach, first, last, limit, rank, output)
@@ -163,42 +163,44 @@ def _next_vertex(
 @njit(nogil=True, cache=True)
 def _write(ptr: IntArray, col: IntArray, cycle: IntArray, code: CountArray, rank: int, output: Output) -> None:
     # `cycle` lacks its last vertex; the choices for it have consecutive ranks.
-    length = cycle.size
-    vertex, second = cycle[length - 2], cycle[1]
+    wanted, offset, rows, label = output.wanted, output.offset, output.rows, output.label
+    cursor, stop, picks = output.cursor, output.stop, output.picks
+    length, second = cycle.size, cycle[1]
+    vertex = cycle[length - 2]
     for position in range(ptr[vertex + 1] - 1, ptr[vertex] - 1, -1):
         if col[position] <= second:
             break
         if code[col[position]] == 1:
-            if output.wanted[length] == rank:
+            if wanted[length] == rank:
                 cycle[length - 1] = col[position]
-                _write_row(cycle, output)
-                output.cursor[length] += 1
-                _want_next(output, length)
+                _write_row(cycle, rows, offset[length], label)
+                offset[length] += length
+                cursor[length] += 1
+                wanted[length] = _next_rank(cursor[length], stop[length], picks)
             rank += 1
 
 
-@njit(nogil=True, cache=True)
-def _want_next(output: Output, length: int) -> None:
-    cursor = output.cursor[length]
-    if cursor == output.stop[length]:
-        output.wanted[length] = NEVER
-    else:
-        output.wanted[length] = output.picks[cursor] if output.picks.size > 0 else cursor
+@njit(nogil=True, cache=True, forceinline=True)
+def _next_rank(cursor: int, stop: int, picks: IntArray) -> int:
+    if cursor == stop:
+        return NEVER
+    return picks[cursor] if picks.size > 0 else cursor
 
 
-@njit(nogil=True, cache=True)
-def _write_row(cycle: IntArray, output: Output) -> None:
+@njit(nogil=True, cache=True, forceinline=True)
+def _write_row(cycle: IntArray, rows: IntArray, offset: int, label: IntArray) -> None:
     # Smallest name first, then its smaller neighbour.
-    length, label = cycle.size, output.label
-    smallest = 0
-    for place in range(1, length):
-        if label[cycle[place]] < label[cycle[smallest]]:
-            smallest = place
-    after, before = cycle[(smallest + 1) % length], cycle[(smallest + length - 1) % length]
+    length, place = cycle.size, 0
+    for other in range(1, length):
+        if label[cycle[other]] < label[cycle[place]]:
+            place = other
+    after, before = cycle[(place + 1) % length], cycle[(place + length - 1) % length]
     step = 1 if label[after] < label[before] else length - 1
-    for place in range(length):
-        output.rows[output.offset[length] + place] = label[cycle[(smallest + step * place) % length]]
-    output.offset[length] += length
+    for column in range(length):
+        rows[offset + column] = label[cycle[place]]
+        place += step
+        if place >= length:
+            place -= length
 
 
 @njit(nogil=True, cache=True)
