@@ -64,7 +64,8 @@ class AlphaDGM(nn.Module):
         hidden_channels: width of the auxiliary features and of the encoder's layers.
         num_layers: layers of the default encoder.
         encoder: any module ``encoder(x, edge_index_or_None) → [N, d]`` in place of the default one
-            (:class:`~latopo.nn.AuxiliaryEncoder`: an MLP without a graph, a GCN with one).
+            (:class:`~latopo.nn.AuxiliaryEncoder`: an MLP without a graph, a GCN with one). It gets each undirected edge
+            once, u < v; a convolution of PyG wants ``to_undirected(edge_index)``.
         similarity: by name or a module, see :func:`latopo.entmax_neighbors`.
         gain: start of γ; larger means sparser.
         degree: if given, γ is set at the first call so that a node chooses this many neighbours on average, from the
@@ -79,7 +80,8 @@ class AlphaDGM(nn.Module):
         sample_at_eval: whether ``"topk"`` and ``"budget"`` stay random in evaluation mode; by default the k nearest and
             the most probable are taken there.
         merge_duplicates: rows with bit-identical auxiliary features are inferred once, and each copy is tied to the
-            first by an edge of probability 1. Without it equal points form cliques whatever the gain.
+            first by an edge of probability 1. Without it equal points form cliques whatever the gain. (Matrix products
+            may round equal rows in two or three ways; those then count as so many points.)
         detach: whether x enters the encoder without gradient.
         max_edges: limit for the number of directed edges, see :func:`latopo.entmax_neighbors`.
 
@@ -127,7 +129,9 @@ class AlphaDGM(nn.Module):
         self.max_edges = max_edges
         self.similarity = get_similarity(similarity)
         widths = (in_channels, *[hidden_channels] * num_layers)
-        self.encoder = encoder or AuxiliaryEncoder(widths, last_bias=not self.similarity.shift_free)
+        if encoder is None:
+            encoder = AuxiliaryEncoder(widths, last_bias=not self.similarity.shift_free)
+        self.encoder = encoder
         # Top-k has a temperature in place of the gain, and no α.
         self.gain = Gain(1.0 if sampler == "topk" else gain, learn_gain)
         self.alpha = LearnableAlpha(alpha) if learn_alpha and sampler != "topk" else alpha
@@ -144,13 +148,12 @@ class AlphaDGM(nn.Module):
         if edge_index is not None:
             edge_index = simple_edges("AlphaDGM", edge_index, x.size(0))
         x_aux = self.encoder(x.detach() if self.detach else x, edge_index)
-        if not self.merge_duplicates:
-            return self._sample(self._undirected(x_aux, self._choose(x_aux), None))
-        representatives, group = group_duplicates(x_aux)
-        if representatives.numel() == x_aux.size(0):
-            return self._sample(self._undirected(x_aux, self._choose(x_aux), None))
-        rows = self._choose(x_aux[representatives])
-        return self._sample(self._undirected(x_aux, rows, (representatives, group)))
+        if self.merge_duplicates:
+            representatives, group = group_duplicates(x_aux)
+            if representatives.numel() < x_aux.size(0):
+                rows = self._choose(x_aux[representatives])
+                return self._sample(self._undirected(x_aux, rows, representatives, group))
+        return self._sample(self._undirected(x_aux, self._choose(x_aux)))
 
     def alpha_value(self) -> float | Tensor:
         """The present α."""
@@ -167,23 +170,25 @@ class AlphaDGM(nn.Module):
             self.calibrated.fill_(True)
         return neighbor_rows(x, self.gain(), alpha, self.similarity, max_edges=self.max_edges)
 
-    def _undirected(self, x_aux: Tensor, rows: NeighborRows, merged: tuple[Tensor, Tensor] | None) -> LatentGraph:
-        row = torch.repeat_interleave(rows.ptr.diff(), output_size=rows.col.numel())
-        col, prob, score = rows.col, rows.prob, rows.score
+    @staticmethod
+    def _undirected(
+        x_aux: Tensor, rows: NeighborRows, representatives: Tensor | None = None, group: Tensor | None = None
+    ) -> LatentGraph:
+        """Merge the two directions of each choice; with duplicates the rows are those of the representatives."""
         count = x_aux.size(0)
-        keys, prob_of_key = edge_keys(torch.stack([row, col]), count), prob / 2
-        if merged is not None:
-            representatives, group = merged
-            row, col = representatives[row], representatives[col]
+        row, col = torch.repeat_interleave(rows.ptr.diff(), output_size=rows.col.numel()), rows.col
+        pairs, half = torch.stack([row, col]), rows.prob / 2
+        if representatives is not None:
+            pairs = representatives[pairs]
+            row, col = pairs
             first = representatives[group]
             copy = (first != torch.arange(count, device=first.device)).nonzero().flatten()
-            ties = edge_keys(torch.stack([first[copy], copy]), count)
-            keys = torch.cat([edge_keys(torch.stack([row, col]), count), ties])
-            prob_of_key = torch.cat([prob_of_key, prob.new_ones(copy.numel())])
-        keys, position = torch.unique(keys, return_inverse=True)
-        edge_prob = prob.new_zeros(keys.numel()).index_add(0, position, prob_of_key)
+            pairs = torch.cat([pairs, torch.stack([first[copy], copy])], dim=1)
+            half = torch.cat([half, half.new_ones(copy.numel())])
+        keys, position = torch.unique(edge_keys(pairs, count), return_inverse=True)
+        edge_prob = half.new_zeros(keys.numel()).index_add(0, position, half)
         edges = torch.stack([keys // max(count, 1), keys % max(count, 1)])
-        return LatentGraph(x_aux, edges, edge_prob, row, col, prob, score)
+        return LatentGraph(x_aux, edges, edge_prob, row, col, rows.prob, rows.score)
 
     def _sample(self, graph: LatentGraph) -> LatentGraph:
         if self.sampler != "budget" or self.budget is None:

@@ -7,7 +7,7 @@ from latopo.complex.canonical import edge_keys
 from latopo.cycles.simple_graph import check_edge_index
 from latopo.errors import LatopoError
 
-__all__ = ["check_features", "simple_edges"]
+__all__ = ["check_features", "check_finite", "check_width", "simple_edges"]
 
 
 def check_features(caller: str, x: Tensor, in_channels: int) -> None:
@@ -18,13 +18,18 @@ def check_features(caller: str, x: Tensor, in_channels: int) -> None:
         Traceback (most recent call last):
         latopo.errors.LatopoError: DCM: x has 3 columns, expected in_channels=32
     """
+    check_width(caller, x, in_channels)
+    check_finite(caller, x)
+
+
+def check_width(caller: str, x: Tensor, in_channels: int) -> None:
+    """Raise unless x is a floating point matrix [N, in_channels]; its entries are not looked at."""
     if x.dim() != 2 or not x.is_floating_point():
         raise LatopoError(
             f"{caller}: x must be a floating point matrix [nodes, features], got {x.dtype} of shape {list(x.shape)}"
         )
     if x.size(1) != in_channels:
         raise LatopoError(f"{caller}: x has {x.size(1)} columns, expected in_channels={in_channels}")
-    check_finite(caller, x)
 
 
 def check_finite(caller: str, x: Tensor) -> None:

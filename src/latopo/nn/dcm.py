@@ -10,6 +10,7 @@ from latopo.complex import CellComplex
 from latopo.errors import LatopoError
 from latopo.nn.alpha_dgm import AlphaDGM, LatentGraph
 from latopo.nn.cell_conv import CellConv
+from latopo.nn.checks import check_width
 from latopo.nn.graph_conv import GraphConv
 from latopo.nn.lifts import Downlift, Uplift
 from latopo.nn.polygon_inference import LatentPolygons, PolygonInference
@@ -93,8 +94,8 @@ class DCM(nn.Module):
             raise LatopoError(f"DCM: rounds must be at least 1, got {rounds}")
         self.in_channels, self.out_channels = in_channels, out_channels
         self.relaxation, self.concat, self.dropout = relaxation, concat, dropout
-        self.graph = graph or AlphaDGM(in_channels, gain=gain, alpha=alpha)
-        self.polygons = polygons or PolygonInference(max_length, alpha=alpha)
+        self.graph = AlphaDGM(in_channels, gain=gain, alpha=alpha) if graph is None else graph
+        self.polygons = PolygonInference(max_length, alpha=alpha) if polygons is None else polygons
         widths = [in_channels, *[out_channels] * rounds]
         self.node_convs = nn.ModuleList(GraphConv(widths[at], widths[at + 1]) for at in range(rounds))
         self.uplift = Uplift("mean")
@@ -112,6 +113,7 @@ class DCM(nn.Module):
 
     def infer(self, x: Tensor, edge_index: Tensor | None = None) -> LatentTopology:
         """The complex alone, with the directed choices that the other forms of the topology loss need."""
+        check_width("DCM", x, self.in_channels)
         graph = self.graph(x, edge_index)
         polygons = self.polygons(graph.x_aux, graph.edge_index)
         complex = CellComplex.from_canonical(
@@ -121,6 +123,9 @@ class DCM(nn.Module):
 
     def propagate(self, x: Tensor, complex: CellComplex) -> Tensor:
         """Message passing on a given complex."""
+        check_width("DCM", x, self.in_channels)
+        if x.size(0) != complex.num_nodes:
+            raise LatopoError(f"DCM: x has {x.size(0)} rows, but the complex {complex.num_nodes} nodes")
         edge_weight, polygon_weight = cell_weights(complex, self.relaxation)
         for at, conv in enumerate(self.node_convs):
             x = conv(self._drop(x, at), complex.edge_index, edge_weight).relu()

@@ -12,6 +12,7 @@ from latopo.entmax import LearnableAlpha, segment_entmax
 from latopo.errors import LatopoError
 from latopo.neighbors import Similarity, get_similarity
 from latopo.neighbors.paired import paired_similarity
+from latopo.nn.checks import simple_edges
 from latopo.nn.gain import Gain
 from latopo.nn.lifts import Uplift
 from latopo.nn.reset import reset
@@ -70,7 +71,7 @@ class PolygonInference(nn.Module):
         sample_at_eval: whether ``"topk"`` and ``"budget"`` stay random in evaluation mode.
 
     Shapes:
-        - **x_aux**: [N, d], **edge_index**: [2, E], u < v, sorted
+        - **x_aux**: [N, d], **edge_index**: [2, E'] in any form
         - **output**: :class:`LatentPolygons`
 
     Example:
@@ -96,7 +97,7 @@ class PolygonInference(nn.Module):
         sample_at_eval: bool = False,
     ) -> None:
         super().__init__()
-        _check_choices(sampler, score, polygon_share, candidate_budget)
+        _check_choices(sampler, k, score, polygon_share, candidate_budget)
         self.max_length, self.sampler, self.k, self.score = max_length, sampler, k, score
         self.polygon_share, self.candidate_budget, self.sample_at_eval = polygon_share, candidate_budget, sample_at_eval
         self.similarity = get_similarity(similarity)
@@ -114,6 +115,7 @@ class PolygonInference(nn.Module):
 
     def forward(self, x_aux: Tensor, edge_index: Tensor) -> LatentPolygons:
         """Infer the polygons of the graph ``edge_index``."""
+        edge_index = simple_edges("PolygonInference", edge_index, x_aux.size(0))
         candidates, total = self._candidates(edge_index, x_aux.size(0))
         scored = sum(rows.size(0) for rows in candidates.values())
         if self.sampler == "all" or scored == 0:
@@ -133,7 +135,7 @@ class PolygonInference(nn.Module):
         return LatentPolygons(polygons, prob[keep], total, scored, *numbers)
 
     def scores(self, x_aux: Tensor, edge_index: Tensor, candidates: dict[int, Tensor]) -> Tensor:
-        """Similarity of each candidate cycle (equation 6), [P], by length, then row."""
+        """Similarity of each candidate cycle (equation 6), [P], by length, then row; edges with u < v, sorted."""
         x_edge = self.uplift(x_aux, edge_index)
         skeleton = CellComplex.from_canonical(x_aux.size(0), edge_index, candidates)
         shapes = [rows.shape for rows in candidates.values()]
@@ -197,8 +199,8 @@ def gain_for_share(standard: Tensor, share: float, alpha: float) -> Tensor:
     r"""The gain γ at which entmax of ``gain * standard`` keeps this share of the entries, a scalar tensor.
 
     With the threshold t between the last kept and the first dropped entry, :math:`\sum_j p_j = 1` gives
-    :math:`\gamma = \left(\sum_j (s_j - t)_+^{1/(\alpha-1)}\right)^{-(\alpha-1)} / (\alpha - 1)`. Equal entries are kept
-    or dropped together.
+    :math:`\gamma = \left(\sum_j (s_j - t)_+^{1/(\alpha-1)}\right)^{-(\alpha-1)} / (\alpha - 1)`. Entries equal to
+    the last kept one are kept as well.
 
     Example:
         >>> standard = torch.linspace(-1, 1, 1000)
@@ -210,17 +212,21 @@ def gain_for_share(standard: Tensor, share: float, alpha: float) -> Tensor:
         raise LatopoError(f"gain_for_share: alpha must be > 1, got {alpha}: at 1 everything is kept at any gain")
     ordered = standard.double().sort(descending=True).values
     kept = min(max(round(share * ordered.numel()), 1), ordered.numel())
-    below = ordered[kept] if kept < ordered.numel() else ordered[-1] - 1e-3
-    threshold = (ordered[kept - 1] + below) / 2
-    mass = (ordered - threshold).clamp(min=0).pow(1 / (alpha - 1)).sum()
-    # All entries equal: nothing to choose by, any gain keeps them all.
-    gain = torch.where(mass > 0, mass.pow(1 - alpha) / (alpha - 1), 1.0)
-    return gain.to(standard.dtype)
+    last = ordered[kept - 1]
+    dropped = ordered[ordered < last]
+    # Where nothing is dropped, a threshold shortly below the last one serves as well.
+    below = dropped[0] if dropped.numel() else last - 1e-3
+    mass = (ordered - (last + below) / 2).clamp(min=0).pow(1 / (alpha - 1)).sum()
+    return (mass.pow(1 - alpha) / (alpha - 1)).to(standard.dtype)
 
 
-def _check_choices(sampler: str, score: str, polygon_share: float | None, candidate_budget: int) -> None:
+def _check_choices(sampler: str, k: int | None, score: str, polygon_share: float | None, candidate_budget: int) -> None:
     if sampler not in ("entmax", "all", "topk", "budget"):
         raise LatopoError(f"PolygonInference: sampler must be entmax, all, topk or budget, got {sampler!r}")
+    if k is not None and (k < 1 or sampler not in ("topk", "budget")):
+        raise LatopoError(
+            f"PolygonInference: k must be at least 1 and goes with sampler topk or budget, got {k} with {sampler!r}"
+        )
     if score not in ("sum", "mean"):
         raise LatopoError(f"PolygonInference: score must be sum or mean, got {score!r}")
     if polygon_share is not None and (sampler not in ("entmax", "budget") or not 0 < polygon_share <= 1):

@@ -42,7 +42,7 @@ class TopologyLoss(nn.Module):
     - ``"undirected"``: :math:`\delta_i \sum_{e \ni i} p_e` with :math:`p_e = (p_i(j) + p_j(i)) / 2`; the incoming
       half varies.
     - ``"score"``: :math:`\delta_i` times the mean over the chosen j of :math:`(z_{ij} - \mu_i) / \sigma_i`, the
-      analogue of the DGM's unnormalised log-score.
+      analogue of the DGM's unnormalised log-score. It moves the features; gain and α of the α-DGM are not in it.
     - ``"log"``: :math:`\delta_i \sum_j \log p_i(j)`, p at least 1e-6; mostly rewards spread. Kept to show it.
     - ``"literal"``: as printed, without gradient: all there is to it is rounding noise, which Adam turns into drift.
 
@@ -97,10 +97,7 @@ class TopologyLoss(nn.Module):
         graph: LatentGraph | None = None,
     ) -> TopologyLossParts:
         """Both parts of the loss; in training mode the averages of the nodes in the mask move on."""
-        if self.average.numel() != complex.num_nodes:
-            raise LatopoError(
-                f"TopologyLoss: made for num_nodes={self.average.numel()}, got a complex of {complex.num_nodes} nodes"
-            )
+        self._check(prediction, y, complex, mask)
         if mask is None:
             mask = torch.ones(complex.num_nodes, dtype=torch.bool, device=y.device)
         reward = self._reward(prediction.detach(), y, mask)
@@ -108,14 +105,29 @@ class TopologyLoss(nn.Module):
         edges = self._edge_part(reward, complex, graph) / count
         return TopologyLossParts(edges, self._polygon_part(reward, complex) / count)
 
+    def _check(self, prediction: Tensor, y: Tensor, complex: CellComplex, mask: Tensor | None) -> None:
+        count = self.average.numel()
+        if complex.num_nodes != count:
+            raise LatopoError(f"TopologyLoss: made for num_nodes={count}, got a complex of {complex.num_nodes} nodes")
+        if y.shape != (count,):
+            raise LatopoError(f"TopologyLoss: y has shape {list(y.shape)}, expected [{count}]")
+        expected = (count, self.num_classes) if self.num_classes else (count,)
+        if prediction.shape != expected and (self.num_classes or prediction.shape != (count, 1)):
+            raise LatopoError(f"TopologyLoss: prediction has shape {list(prediction.shape)}, expected {list(expected)}")
+        if mask is not None and (mask.dtype != torch.bool or mask.shape != (count,)):
+            raise LatopoError(
+                f"TopologyLoss: mask must be bool of shape [{count}], got {mask.dtype} of shape {list(mask.shape)}"
+            )
+
     @torch.no_grad()
     def _reward(self, prediction: Tensor, y: Tensor, mask: Tensor) -> Tensor:
         """δ_i for the nodes in the mask, 0 elsewhere, [N]."""
         if self.num_classes:
             quality = (prediction.argmax(-1) == y).to(self.average.dtype)
         else:
-            spread = y[mask].var(correction=0).clamp(min=torch.finfo(y.dtype).tiny)
-            quality = (1 - (y - prediction.view_as(y)).square() / spread).clamp(-1, 1).to(self.average.dtype)
+            target, guess = y.to(self.average.dtype), prediction.reshape(y.shape).to(self.average.dtype)
+            spread = target[mask].var(correction=0).clamp(min=torch.finfo(target.dtype).tiny)
+            quality = (1 - (target - guess).square() / spread).clamp(-1, 1)
         reward = torch.where(mask, self.average - quality, 0.0)
         if self.training:
             moved = self.momentum * self.average + (1 - self.momentum) * quality
