@@ -1,0 +1,26 @@
+"""Pictures of a complex: :func:`draw`, its :func:`draw_evolution` over the training, and the :func:`layout` under both.
+
+The figures need matplotlib (``pip install "latopo[viz]"``), the layout and the notebook's drawing do not.
+"""
+
+from latopo.draw.draw import Drawing, draw
+from latopo.draw.evolution import Evolution, Snapshot, draw_evolution
+from latopo.draw.layout import layout
+from latopo.draw.notebook import to_html
+from latopo.draw.palette import PALETTES, Palette
+from latopo.draw.sample import sample_neighborhoods
+from latopo.draw.save import save_figure
+
+__all__ = [
+    "PALETTES",
+    "Drawing",
+    "Evolution",
+    "Palette",
+    "Snapshot",
+    "draw",
+    "draw_evolution",
+    "layout",
+    "sample_neighborhoods",
+    "save_figure",
+    "to_html",
+]

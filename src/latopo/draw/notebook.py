@@ -1,0 +1,86 @@
+"""A complex as a small HTML drawing, for notebooks: no matplotlib, no script, nothing from outside."""
+
+from html import escape
+
+import numpy as np
+
+from latopo.complex import CellComplex
+from latopo.draw._kernels import FloatArray, IntArray
+from latopo.draw.arrays import CellArrays, cell_arrays
+from latopo.draw.layout import layout
+from latopo.draw.palette import PALETTES, Color, polygon_name
+from latopo.draw.sample import sample_neighborhoods, sample_note, take_nodes
+
+_SIZE = 280
+_MOST_NODES = 300
+# Of each kind, the most probable ones: a notebook keeps what it shows.
+_MOST_CELLS = 1000
+_PALETTE = PALETTES["paper"]
+
+
+def to_html(complex: CellComplex) -> str:
+    """Counts and an inline SVG of the complex; of a large one a part is drawn, and the text says so.
+
+    Example:
+        >>> import torch
+        >>> html = to_html(CellComplex(3, torch.tensor([[0, 0, 1], [1, 2, 2]]), {3: torch.tensor([[0, 1, 2]])}))
+        >>> html.count("<circle"), html.count("<polygon"), html.count("<line"), "triangles" in html
+        (3, 1, 3, True)
+    """
+    node_ids = sample_neighborhoods(complex, _MOST_NODES)
+    cells = cell_arrays(take_nodes(complex, node_ids))
+    notes = [] if len(node_ids) == complex.num_nodes else [sample_note(len(node_ids), complex.num_nodes)]
+    if max([len(cells.edges), *map(len, cells.polygons.values())]) > _MOST_CELLS:
+        notes.append(f"of edges and of polygons of each length the {_MOST_CELLS:,} most probable")
+    drawing = _svg(cells, layout(take_nodes(complex, node_ids))) if complex.num_nodes else ""
+    rows = "".join(_row(name, count, color) for name, count, color in _counts(complex))
+    note = f"<div><small>Drawn: {escape('; '.join(notes))}.</small></div>" if notes else ""
+    table = f"<div><b>{escape(type(complex).__name__)}</b><table>{rows}</table>{note}</div>"
+    return f'<div style="display:flex;gap:1em;align-items:center;flex-wrap:wrap">{drawing}{table}</div>'
+
+
+def _counts(complex: CellComplex) -> list[tuple[str, int, Color | None]]:
+    polygons = [(polygon_name(k), len(rows), _PALETTE.polygon_color(k)) for k, rows in complex.polygons.items()]
+    return [("nodes", complex.num_nodes, None), ("edges", complex.num_edges, _PALETTE.edge), *polygons]
+
+
+def _row(name: str, count: int, color: Color | None) -> str:
+    swatch = "" if color is None else f'<span style="color:{_css(color)}">■</span> '
+    return f'<tr><td style="text-align:left">{swatch}{escape(name)}</td><td>{count:,}</td></tr>'
+
+
+def _svg(cells: CellArrays, position: FloatArray) -> str:
+    # Screens count downwards. A margin of 8 keeps whole nodes inside.
+    point = np.round((position * [1, -1] + 1) / 2 * (_SIZE - 16) + 8, 1)
+    radius = min(max(30 / len(position) ** 0.5, 1.8), 5)
+    polygons = [
+        f'<polygon points="{_points(point[row])}" fill="{_css(color)}" opacity="{opacity:.2f}"/>'
+        for length, rows in sorted(cells.polygons.items(), reverse=True)
+        for color in [_PALETTE.polygon_color(length)]
+        for row, opacity in _strongest(rows, cells.polygon_strength[length], 0.4)
+    ]
+    lines = [
+        '<line x1="{}" y1="{}" x2="{}" y2="{}" opacity="{:.2f}"/>'.format(*point[row].flatten(), opacity)
+        for row, opacity in _strongest(cells.edges, cells.edge_strength, 0.9)
+    ]
+    circles = [f'<circle cx="{x}" cy="{y}" r="{radius:.1f}"/>' for x, y in point]
+    # Grey, not black or white: a notebook may be light or dark.
+    return (
+        f'<svg role="img" aria-label="drawing of a cell complex" width="{_SIZE}" height="{_SIZE}" '
+        f'viewBox="0 0 {_SIZE} {_SIZE}">{"".join(polygons)}<g stroke="{_css(_PALETTE.edge)}">{"".join(lines)}</g>'
+        f'<g fill="#808890">{"".join(circles)}</g></svg>'
+    )
+
+
+def _strongest(rows: IntArray, strength: FloatArray, ceiling: float) -> list[tuple[IntArray, float]]:
+    """The strongest rows, in their order, with opacities."""
+    kept = np.sort(np.argsort(-strength, kind="stable")[:_MOST_CELLS])
+    return [(rows[k], ceiling * (0.2 + 0.8 * float(strength[k]))) for k in kept]
+
+
+def _points(corners: FloatArray) -> str:
+    return " ".join(f"{x},{y}" for x, y in corners)
+
+
+def _css(color: Color) -> str:
+    return "#" + "".join(f"{round(255 * part):02x}" for part in color)

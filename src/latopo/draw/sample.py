@@ -1,0 +1,67 @@
+"""A part of a complex that is too large to draw: neighbourhoods of random nodes."""
+
+import numpy as np
+import torch
+from scipy.sparse import csr_array
+
+from latopo.complex import CellComplex
+from latopo.draw._kernels import IntArray
+from latopo.errors import LatopoError
+
+_NEIGHBORHOODS = 20
+
+
+def sample_neighborhoods(complex: CellComplex, max_nodes: int, seed: int = 0) -> IntArray:
+    """Node numbers, increasing: all of them if there are at most ``max_nodes``, else that many in connected patches.
+
+    A uniform sample of nodes would tear nearly all edges and polygons; here random nodes are taken with what is around
+    them, breadth first, a twentieth of ``max_nodes`` each.
+
+    Example:
+        >>> import torch
+        >>> path = CellComplex(6, torch.tensor([[0, 1, 2, 3, 4], [1, 2, 3, 4, 5]]))
+        >>> sample_neighborhoods(path, 6)
+        array([0, 1, 2, 3, 4, 5])
+        >>> sample_neighborhoods(path, 2).size
+        2
+    """
+    if max_nodes < 1:
+        raise LatopoError(f"sample_neighborhoods: max_nodes is {max_nodes}, expected at least 1")
+    if complex.num_nodes <= max_nodes:
+        return np.arange(complex.num_nodes)
+    u, v = complex.edge_index.cpu().numpy()
+    graph = csr_array((np.ones(u.size), (u, v)), shape=(complex.num_nodes, complex.num_nodes))
+    graph = csr_array(graph + graph.T)
+    taken = np.zeros(complex.num_nodes, dtype=bool)
+    patch = -(-max_nodes // _NEIGHBORHOODS)
+    for start in np.random.default_rng(seed).permutation(complex.num_nodes):
+        room = min(patch, max_nodes - int(taken.sum()))
+        if room <= 0:
+            break
+        _grow(graph.indptr, graph.indices, int(start), room, taken)
+    return np.flatnonzero(taken)
+
+
+def _grow(ptr: IntArray, neighbor: IntArray, start: int, room: int, taken: np.ndarray) -> None:
+    """Take ``start`` and then its surroundings, breadth first, until ``room`` nodes are new or none is left."""
+    if taken[start]:
+        return
+    taken[start] = True
+    queue = [start]
+    for node in queue:
+        near = neighbor[ptr[node] : ptr[node + 1]]
+        fresh = near[~taken[near]][: room - len(queue)]
+        taken[fresh] = True
+        queue.extend(fresh.tolist())
+
+
+def take_nodes(complex: CellComplex, node_ids: IntArray) -> CellComplex:
+    """The cells among some nodes; the complex itself if those are all."""
+    if len(node_ids) == complex.num_nodes:
+        return complex
+    return complex.subcomplex(torch.from_numpy(node_ids).to(complex.device))
+
+
+def sample_note(drawn: int, total: int) -> str:
+    """What a figure says of a sample."""
+    return f"{drawn:,} of {total:,} nodes: neighbourhoods of random nodes, with all cells among them"
