@@ -1,21 +1,20 @@
 """``induced_cycles`` against igraph's ``simple_cycles`` with a chord filter and networkx's ``chordless_cycles``."""
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from latopo.bench.harness import best_time
+from latopo.bench.harness import Measurement, best_times
 from latopo.cycles import induced_cycles
 
-__all__ = ["cycles_vs_peers"]
+__all__ = ["measure"]
 
 MAX_LENGTH = 4
 
 
-def cycles_vs_peers(quick: bool = False) -> list[dict[str, Any]]:
+def measure(quick: bool = False) -> list[Measurement]:
     """Time triangles and chordless squares of the 8-nearest-neighbour graph of Gaussian points in 8 dimensions.
 
     2,708 points (15,713 edges; 12,451 triangles, 9,089 chordless squares), or 500 and no bar if ``quick``. Both sides
@@ -23,7 +22,7 @@ def cycles_vs_peers(quick: bool = False) -> list[dict[str, Any]]:
     """
     count = 500 if quick else 2708
     edge_index = neighbour_graph(count)
-    ours = best_time(lambda: induced_cycles(edge_index, count, MAX_LENGTH), repeats=20)
+    (ours,) = best_times(lambda: induced_cycles(edge_index, count, MAX_LENGTH), repeats=20)
     found = {length: len(rows) for length, rows in induced_cycles(edge_index, count, MAX_LENGTH).items()}
     rows = []
     note = f"{edge_index.size(1):,} edges, {found[3]:,} triangles, {found[4]:,} chordless squares"
@@ -33,8 +32,9 @@ def cycles_vs_peers(quick: bool = False) -> list[dict[str, Any]]:
     ):
         seconds, lengths = _time_peer(prepare(edge_index, count), repeats)
         if {length: lengths.count(length) for length in found} != found:
-            raise RuntimeError(f"cycles_vs_peers: {peer} finds other cycles than induced_cycles")
-        rows.append(_row(count, ours, peer, seconds, None if quick else bar, note))
+            raise RuntimeError(f"bench: {peer} finds other cycles than induced_cycles")
+        name = f"induced cycles up to {MAX_LENGTH}, 8-NN graph of {count:,} points"
+        rows.append(Measurement(name, ours, peer, seconds, bar=None if quick else bar, note=note))
     return rows
 
 
@@ -55,7 +55,7 @@ def neighbour_graph(count: int, neighbours: int = 8, dimensions: int = 8) -> Ten
 
 def _time_peer(search: Callable[[], list[int]], repeats: int) -> tuple[float, list[int]]:
     answers: list[list[int]] = []
-    seconds = best_time(lambda: answers.append(search()), repeats)
+    (seconds,) = best_times(lambda: answers.append(search()), repeats=repeats)
     return seconds, answers[-1]
 
 
@@ -78,16 +78,3 @@ def _networkx(edge_index: Tensor, count: int) -> Callable[[], list[int]]:
 
     graph = networkx.Graph(edge_index.T.tolist())
     return lambda: [len(cycle) for cycle in networkx.chordless_cycles(graph, MAX_LENGTH)]
-
-
-def _row(count: int, ours: float, peer: str, seconds: float, bar: float | None, note: str) -> dict[str, Any]:
-    return {
-        "name": f"induced cycles up to {MAX_LENGTH}, 8-NN graph of {count:,} points",
-        "ours_seconds": ours,
-        "peer": peer,
-        "peer_seconds": seconds,
-        "ratio": seconds / ours,
-        "bar": bar,
-        "met": None if bar is None else seconds / ours >= bar,
-        "note": f"{note}; {torch.get_num_threads()} threads",
-    }

@@ -1,25 +1,24 @@
 """Ragged α-entmax against the padded dense one of the ``entmax`` package, forward and backward."""
 
-import time
 from collections.abc import Callable
-from typing import Any
 
 import torch
 from torch import Tensor
 
+from latopo.bench.harness import Measurement, best_times
 from latopo.entmax import segment_entmax
 
-__all__ = ["entmax_vs_peers"]
+__all__ = ["measure"]
 
 # Padding that no row can reach, and finite: −inf gives NaN in the peer's bisection.
 _PADDING = -1e4
 
 
-def entmax_vs_peers(quick: bool = False) -> list[dict[str, Any]]:
+def measure(quick: bool = False) -> list[Measurement]:
     """Time rows of 5 to 60 entries and one long row (all polygon candidates at once) against ``entmax``.
 
     The peer gets its rows already padded, which is not counted; both sides run forward and backward in float32, and at
-    α = 1.7 with the gradient of α. Returns one dictionary per comparison; no bar is set.
+    α = 1.7 with the gradient of α. No bar is set.
     """
     from entmax import entmax15, entmax_bisect
 
@@ -37,7 +36,7 @@ def entmax_vs_peers(quick: bool = False) -> list[dict[str, Any]]:
 
 def _compare(
     name: str, scores: Tensor, ptr: Tensor, alpha: float, learned: bool, peer: str, peer_entmax: Callable[..., Tensor]
-) -> dict[str, Any]:
+) -> Measurement:
     inside = torch.arange(int(ptr.diff().max())) < ptr.diff()[:, None]
     padded = torch.full(inside.shape, _PADDING).masked_scatter(inside, scores).requires_grad_()
     ragged = scores.clone().requires_grad_()
@@ -56,25 +55,6 @@ def _compare(
         return prob.detach()[inside]
 
     difference = float((ours() - theirs()).abs().max())
-    ours_seconds, peer_seconds = _best_times(ours, theirs)
-    return {
-        "name": f"segment_entmax, {name}, alpha {alpha}",
-        "ours_seconds": ours_seconds,
-        "peer": peer,
-        "peer_seconds": peer_seconds,
-        "ratio": peer_seconds / ours_seconds,
-        "bar": None,
-        "met": None,
-        "note": f"forward + backward{' with alpha' if learned else ''}, largest difference {difference:.0e}",
-    }
-
-
-def _best_times(*runs: Callable[[], Tensor], repeats: int = 7) -> list[float]:
-    """Seconds of the fastest call of each; the calls take turns, so that a busy machine disturbs all of them alike."""
-    best = [float("inf")] * len(runs)
-    for _ in range(repeats):
-        for number, run in enumerate(runs):
-            start = time.perf_counter()
-            run()
-            best[number] = min(best[number], time.perf_counter() - start)
-    return best
+    seconds = best_times(ours, theirs, repeats=7)
+    note = f"forward + backward{' with α' if learned else ''}, largest difference {difference:.0e}"
+    return Measurement(f"segment_entmax, {name}, α = {alpha}", seconds[0], peer, seconds[1], note=note)

@@ -163,19 +163,20 @@ class PolygonInference(nn.Module):
             return cycles, found
         return cycles, sum(count_induced_cycles(edge_index, num_nodes, self.max_length).values())
 
-    def _alpha(self) -> float | Tensor:
+    def alpha_value(self) -> float | Tensor:
+        """The present α."""
         return self.alpha() if isinstance(self.alpha, LearnableAlpha) else self.alpha
 
     def _gain(self, standard: Tensor) -> Tensor:
         if self.gain is not None:
             return self.gain()
-        alpha = float(torch.as_tensor(self._alpha()).detach())
+        alpha = float(torch.as_tensor(self.alpha_value()).detach())
         return gain_for_share(standard.detach(), self.polygon_share or 1.0, alpha)
 
     def _choose(self, scores: Tensor, num_nodes: int) -> tuple[Tensor, Tensor]:
         """Probabilities of all candidates and the mask of those that become polygons."""
         ptr = torch.tensor([0, scores.numel()], device=scores.device)
-        alpha = 1.0 if self.sampler == "topk" else self._alpha()
+        alpha = 1.0 if self.sampler == "topk" else self.alpha_value()
         prob = segment_entmax(scores, ptr, alpha)
         keep = prob > 0
         random = self.training or self.sample_at_eval

@@ -1,0 +1,106 @@
+"""A training step of the paper's model built by the book: dense matrices, a graph library, Python loops.
+
+This is what a careful reader of the paper would write first. It is here to be beaten, and to be compared with: the
+benchmark checks that both sides infer the same complex.
+"""
+
+from itertools import combinations
+
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from latopo.models import DCMNet
+from latopo.nn import AlphaDGM, CellConv, GraphConv, PolygonInference
+
+__all__ = ["dense_forward"]
+
+
+def dense_forward(model: DCMNet, x: Tensor) -> tuple[Tensor, list[tuple[int, ...]], Tensor, Tensor]:
+    """Prediction, polygons, edge probabilities [N, N] and polygon probabilities of the model's weights."""
+    hidden = model.first(x).relu()
+    x_aux = model.dcm.graph.encoder(hidden.detach())
+    prob = _edge_rows(x_aux, model.dcm.graph)
+    symmetric = (prob + prob.t()) / 2
+    edges = symmetric.detach().triu(1).nonzero().tolist()
+    cycles = _chordless_cycles(len(x), edges, model.dcm.polygons.max_length)
+    chosen = _polygon_rows(x_aux, cycles, model.dcm.polygons)
+    polygons = [cycle for cycle, p in zip(cycles, chosen.tolist(), strict=True) if p > 0]
+    features = functional.dropout(hidden, model.dropout, model.training)
+    out = _messages(features, edges, polygons, model)
+    return model.head(functional.dropout(out, model.dropout, model.training)), polygons, symmetric, chosen
+
+
+def _edge_rows(x_aux: Tensor, graph: AlphaDGM) -> Tensor:
+    from entmax import entmax_bisect
+
+    count = len(x_aux)
+    z = -torch.cdist(x_aux, x_aux)
+    off = ~torch.eye(count, dtype=torch.bool)
+    rows = z.masked_select(off).view(count, count - 1)
+    scores = graph.gain() * (rows - rows.mean(1, keepdim=True)) / rows.std(1, correction=0, keepdim=True)
+    prob = entmax_bisect(scores, graph.alpha_value(), dim=1)
+    return torch.zeros_like(z).masked_scatter(off, prob)
+
+
+def _chordless_cycles(count: int, edges: list[list[int]], longest: int) -> list[tuple[int, ...]]:
+    import igraph
+
+    adjacent = {(u, v) for u, v in edges} | {(v, u) for u, v in edges}
+    cycles = igraph.Graph(count, edges).simple_cycles(min=3, max=longest)
+    found = []
+    for cycle in cycles:
+        length = len(cycle)
+        apart = [(a, b) for a, b in combinations(range(length), 2) if b - a not in (1, length - 1)]
+        if not any((cycle[a], cycle[b]) in adjacent for a, b in apart):
+            found.append(tuple(cycle))
+    return found
+
+
+def _polygon_rows(x_aux: Tensor, cycles: list[tuple[int, ...]], polygons: PolygonInference) -> Tensor:
+    from entmax import entmax_bisect
+
+    if not cycles:
+        return x_aux.new_zeros(0)
+    scores = []
+    for cycle in cycles:
+        sides = [x_aux[u] + x_aux[v] for u, v in zip(cycle, cycle[1:] + cycle[:1], strict=True)]
+        scores.append(-torch.stack([(a - b).norm() for a, b in combinations(sides, 2)]).sum())
+    z = torch.stack(scores)
+    standard = (z - z.mean()) / z.std(correction=0).clamp(min=1e-12)
+    gain = 1.0 if polygons.gain is None else polygons.gain()
+    return entmax_bisect(gain * standard, polygons.alpha_value(), dim=0)
+
+
+def _messages(x: Tensor, edges: list[list[int]], polygons: list[tuple[int, ...]], model: DCMNet) -> Tensor:
+    count = len(x)
+    number = {tuple(edge): at for at, edge in enumerate(edges)}
+    to_node = torch.zeros(count, len(edges))
+    for (u, v), at in number.items():
+        to_node[u, at] = to_node[v, at] = 1
+    to_polygon = torch.zeros(len(edges), len(polygons))
+    for at, cycle in enumerate(polygons):
+        for u, v in zip(cycle, cycle[1:] + cycle[:1], strict=True):
+            to_polygon[number[min(u, v), max(u, v)], at] = 1
+    adjacency = torch.eye(count)
+    for u, v in edges:
+        adjacency[u, v] = adjacency[v, u] = 1
+    nodes, conv = model.dcm.node_convs[0], model.dcm.edge_convs[0]
+    assert isinstance(nodes, GraphConv)
+    assert isinstance(conv, CellConv)
+    x = (_normalised(adjacency) @ x @ nodes.weight + (0.0 if nodes.bias is None else nodes.bias)).relu()
+    on_edges = (to_node.t() @ x) / 2
+    upper, lower = (_neighbours(matrix) for matrix in (to_polygon @ to_polygon.t(), to_node.t() @ to_node))
+    on_edges = (conv.upper(upper @ on_edges) + conv.lower(lower @ on_edges) + conv.skip(on_edges)).relu()
+    return torch.cat([x, to_node @ on_edges / (1 + to_node.sum(1, keepdim=True))], dim=1)
+
+
+def _normalised(adjacency: Tensor) -> Tensor:
+    scale = adjacency.sum(1).rsqrt()
+    return scale[:, None] * adjacency * scale
+
+
+def _neighbours(shared: Tensor) -> Tensor:
+    shared = shared - torch.diag(shared.diagonal())
+    scale = (1 + shared.sum(1)).rsqrt()
+    return scale[:, None] * shared * scale

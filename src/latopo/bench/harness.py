@@ -1,0 +1,103 @@
+"""How a bar is measured: both sides in the same run, after a warm-up, and the ratio is what counts."""
+
+import gc
+import multiprocessing
+import resource
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+__all__ = ["Measurement", "best_times", "peak_memory"]
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """One bar.
+
+    Attributes:
+        name: what was measured.
+        ours: our figure.
+        peer: what it is compared with.
+        theirs: the peer's figure; None where the bar is an absolute one.
+        unit: of both, ``"s"`` or ``"MB"``.
+        bar: the ratio that was asked for; None if none was.
+        limit: in place of a peer, the figure that must not be passed.
+        note: conditions.
+    """
+
+    name: str
+    ours: float
+    peer: str
+    theirs: float | None
+    unit: str = "s"
+    bar: float | None = None
+    limit: float | None = None
+    note: str = ""
+
+    @property
+    def ratio(self) -> float:
+        """Theirs (or the absolute limit) over ours."""
+        reference = self.theirs if self.limit is None else self.limit
+        return (reference or 0.0) / max(self.ours, 1e-12)
+
+    @property
+    def met(self) -> bool | None:
+        """Whether the bar is reached; None without a bar."""
+        return None if self.bar is None else self.ratio >= self.bar
+
+    def to_dict(self) -> dict[str, Any]:
+        """For JSON, with ratio and verdict."""
+        return {**asdict(self), "ratio": self.ratio, "met": self.met}
+
+
+def best_times(*functions: Callable[[], object], repeats: int = 3) -> list[float]:
+    """Seconds of the fastest of ``repeats`` calls of each function.
+
+    Noise on a shared machine only ever adds, so the fastest call is the one to believe; and the functions take turns,
+    so that a busy spell disturbs all of them alike.
+    """
+    best = [float("inf")] * len(functions)
+    for _ in range(repeats):
+        for number, function in enumerate(functions):
+            gc.collect()
+            start = time.perf_counter()
+            function()
+            best[number] = min(best[number], time.perf_counter() - start)
+    return best
+
+
+def peak_memory(warm_up: Callable[[], object], function: Callable[[], object]) -> float:
+    """Extra resident memory in MB at the peak of ``function()``, in a process of its own.
+
+    Both callables must be importable (top-level functions or partials of them). ``warm_up`` runs first, so that
+    compilation and imports are not counted.
+    """
+    context = multiprocessing.get_context("spawn")
+    with context.Pool(1) as pool:
+        return float(pool.apply(_measure_peak, (warm_up, function)))
+
+
+def _measure_peak(warm_up: Callable[[], object], function: Callable[[], object]) -> float:
+    warm_up()
+    gc.collect()
+    _reset_peak()
+    before = _peak_megabytes()
+    function()
+    return _peak_megabytes() - before
+
+
+def _reset_peak() -> None:
+    marker = Path("/proc/self/clear_refs")
+    if marker.exists():  # elsewhere the peak since the start of the process has to do
+        marker.write_text("5")
+
+
+def _peak_megabytes() -> float:
+    status = Path("/proc/self/status")
+    if status.exists():
+        for line in status.read_text().splitlines():
+            if line.startswith("VmHWM:"):
+                return int(line.split()[1]) / 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
