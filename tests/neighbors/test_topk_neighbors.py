@@ -1,0 +1,91 @@
+from importlib import import_module
+
+import pytest
+import torch
+from scipy.stats import chisquare
+
+from latopo.errors import LatopoError
+from latopo.neighbors import Hyperbolic, topk_neighbors
+
+
+def points(n=20, d=3):
+    return torch.randn(n, d, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
+
+
+def test_without_noise_the_nearest():
+    x = points()
+    rows = topk_neighbors(x, 4, noise=False)
+    distance = torch.cdist(x, x).fill_diagonal_(torch.inf)
+    expected = distance.topk(4, largest=False).indices.sort(1).values
+    assert torch.equal(rows.col.view(20, 4), expected)
+    assert torch.equal(rows.ptr, 4 * torch.arange(21))
+    torch.testing.assert_close(rows.score, -distance.gather(1, expected).square().flatten())
+    torch.testing.assert_close(rows.prob, rows.score.exp())
+
+
+@pytest.mark.parametrize("k", [1, 5, 19, 50])
+def test_exactly_k_others(k):
+    rows = topk_neighbors(points(), k, generator=torch.Generator().manual_seed(0))
+    chosen = rows.col.view(20, min(k, 19))
+    assert (chosen.diff(dim=1) > 0).all()
+    assert (chosen != torch.arange(20)[:, None]).all()
+
+
+def test_blocks_do_not_matter(monkeypatch):
+    whole = topk_neighbors(points(), 3, noise=False)
+    # The function hides the module of its name.
+    monkeypatch.setattr(import_module("latopo.neighbors.topk_neighbors"), "_BLOCK_ENTRIES", 60)
+    assert torch.equal(whole.col, topk_neighbors(points(), 3, noise=False).col)
+    rows = topk_neighbors(points(), 3)
+    assert (rows.col.view(20, 3) != torch.arange(20)[:, None]).all()
+
+
+def test_first_choice_follows_the_softmax():
+    line = torch.tensor([0.0, 0.5, -1.0, 1.2, 2.0], dtype=torch.float64)
+    # Many copies of the line, too far apart to choose each other: one call draws for all.
+    x = torch.stack([line.repeat(400), 1e3 * torch.arange(400.0).repeat_interleave(5).double()], dim=1)
+    generator = torch.Generator().manual_seed(0)
+    draws = torch.cat([topk_neighbors(x, 1, 1.5, generator=generator).col.view(400, 5) for _ in range(5)])
+    for i in range(5):
+        others = torch.arange(5) != i
+        expected = (-1.5 * (line[others] - line[i]).square()).softmax(0) * 2000
+        counts = torch.bincount(draws[:, i] % 5, minlength=5)
+        assert counts[i] == 0
+        assert chisquare(counts[others].numpy(), expected.numpy()).pvalue > 0.01
+
+
+def test_generator_decides():
+    first, second = (topk_neighbors(points(), 3, generator=torch.Generator().manual_seed(5)).col for _ in range(2))
+    assert torch.equal(first, second)
+    assert not torch.equal(first, topk_neighbors(points(), 3, generator=torch.Generator().manual_seed(6)).col)
+
+
+def test_gradients():
+    x, temperature = points(6).requires_grad_(), torch.tensor(0.7, dtype=torch.float64, requires_grad=True)
+
+    def both(x, temperature):
+        rows = topk_neighbors(x, 2, temperature, noise=False)
+        return rows.prob, rows.score
+
+    assert torch.autograd.gradcheck(both, (x, temperature))
+    space = Hyperbolic().double()
+    topk_neighbors(x, 2, temperature, space).prob.sum().backward()
+    assert space.log_curvature.grad.abs().item() > 1e-9
+
+
+def test_equal_points_have_finite_gradients():
+    x = torch.zeros(4, 2, requires_grad=True)
+    topk_neighbors(x, 2).prob.sum().backward()
+    assert torch.equal(x.grad, torch.zeros(4, 2))
+
+
+@pytest.mark.parametrize("count", [0, 1])
+def test_nobody_to_choose(count):
+    rows = topk_neighbors(points(count), 3)
+    assert rows.ptr.tolist() == [0] * (count + 1)
+    assert rows.col.numel() == rows.prob.numel() == 0
+
+
+def test_bad_k():
+    with pytest.raises(LatopoError, match="topk_neighbors: k must be at least 1, got 0"):
+        topk_neighbors(points(), 0)

@@ -1,0 +1,41 @@
+import math
+
+import pytest
+import torch
+
+from latopo.errors import LatopoError
+from latopo.nn import Gain
+
+
+def test_starts_as_a_plain_gain_and_stays_positive():
+    gain = Gain(50.0).double()
+    gain().backward()
+    assert gain().item() == 50.0
+    assert gain.shift.grad.item() == 1.0
+    with torch.no_grad():
+        gain.shift.fill_(-500.0)
+    assert gain().item() == pytest.approx(50 * math.exp(-10))
+
+
+def test_restart_reset_and_state():
+    gain = Gain(5.0)
+    with torch.no_grad():
+        gain.shift.fill_(2.0)
+    gain.restart(7.0)
+    assert gain().item() == 7.0
+    fresh = Gain(1.0)
+    fresh.load_state_dict(gain.state_dict())
+    assert fresh().item() == 7.0
+    gain.reset_parameters()
+    assert gain().item() == 5.0
+
+
+def test_fixed_and_repr():
+    assert not Gain(2.0, learnable=False)().requires_grad
+    assert repr(Gain(2.0)) == "Gain(start=2.0, learnable=True)"
+
+
+@pytest.mark.parametrize("start", [0.0, -1.0, float("inf"), float("nan")])
+def test_bad_start(start):
+    with pytest.raises(LatopoError, match="Gain: the gain must be a finite number > 0"):
+        Gain(start)
