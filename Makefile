@@ -9,7 +9,7 @@ READY = $(VENV)/.ready
 .PHONY: run test lint bench clean
 
 run: $(READY)
-	$(BIN)/python examples/digits_complex.py
+	$(BIN)/python examples/layer.py
 
 test: $(READY)
 	$(BIN)/python -m pytest -n auto

@@ -1,0 +1,52 @@
+import subprocess
+import sys
+
+import pytest
+from typer.testing import CliRunner
+
+from latopo import __version__
+from latopo.cli.app import app, main
+from latopo.errors import LatopoError
+
+
+def run_python(code):
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=False)
+
+
+def test_help_lists_the_commands():
+    result = CliRunner().invoke(app, ["--help"])
+    assert result.exit_code == 0
+    for command in ("datasets", "bench"):
+        assert command in result.output
+
+
+def test_version():
+    assert CliRunner().invoke(app, ["--version"]).output == f"latopo {__version__}\n"
+
+
+def test_help_does_not_wait_for_torch():
+    code = (
+        "import sys; sys.argv = ['latopo', '--help']\n"
+        "from latopo.cli import main\n"
+        "try:\n    main()\n"
+        "except SystemExit:\n    print('loaded:', sorted({'torch', 'numba', 'sklearn'} & set(sys.modules)))"
+    )
+    assert run_python(code).stdout.endswith("loaded: []\n")
+
+
+def test_bad_input_is_one_line_and_exit_code_2():
+    result = run_python("import sys; sys.argv = ['latopo', 'bench', 'speed']\nfrom latopo.cli import main\nmain()")
+    assert result.returncode == 2
+    assert result.stderr == "latopo: bench: expected one of cycles, entmax, neighbors, step, got 'speed'\n"
+
+
+@pytest.mark.parametrize(("error", "code"), [(LatopoError("no"), 2), (KeyboardInterrupt(), 130)])
+def test_errors_become_exit_codes(monkeypatch, capsys, error, code):
+    def fail():
+        raise error
+
+    monkeypatch.setattr("latopo.cli.app.app", fail)
+    with pytest.raises(SystemExit) as caught:
+        main()
+    assert caught.value.code == code
+    assert capsys.readouterr().err.startswith("latopo: ")
