@@ -362,3 +362,9 @@ class CellComplex:
         """Counts only."""
         counts = {length: rows.size(0) for length, rows in self.polygons.items()}
         return f"CellComplex(num_nodes={self.num_nodes}, num_edges={self.num_edges}, polygons={counts})"
+
+    def _repr_html_(self) -> str:
+        # Imported here: drawings are made of complexes, and nobody else needs them.
+        from latopo.draw.notebook import to_html
+
+        return to_html(self)

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 
 from latopo.complex import CellComplex
 from latopo.draw import paint
@@ -16,7 +17,7 @@ from latopo.draw._kernels import FloatArray
 from latopo.draw._matplotlib import new_figure, plain
 from latopo.draw.arrays import cell_arrays
 from latopo.draw.draw import Drawing, check_positions, draw_cells, notebook_png
-from latopo.draw.labels import ClassNames, NodeLook, node_look
+from latopo.draw.labels import ClassNames, NodeLook, as_labels, class_codes, is_quantity, node_look
 from latopo.draw.layout import layout
 from latopo.draw.palette import Palette, get_palette
 from latopo.draw.sample import sample_neighborhoods, sample_note, take_nodes
@@ -47,15 +48,20 @@ class Snapshot:
     polygon_share: float | None = None
 
     def caption(self, y: Any = None, unlabelled: int | None = None) -> str:
-        """Title, share of polygons and, with labels, homophily, in matplotlib's formulas."""
+        """Title, share of polygons and, with classes, homophily, in matplotlib's formulas."""
         moment = "Input" if self.epoch is None else f"Epoch {self.epoch}"
         parts = [plain(moment if self.title is None else self.title)]
         if self.polygon_share is not None:
             parts.append(rf"$\%_p = {_percent(self.polygon_share)}$")
-        if y is not None:
-            homophily = self.complex.edge_homophily(torch.as_tensor(y).to(self.complex.device), unlabelled)
-            parts.append("no edges" if math.isnan(homophily) else f"$h = {homophily:.2f}$")
+        labels = None if y is None else as_labels(y, self.complex.num_nodes)
+        if labels is not None and not is_quantity(labels):
+            parts.append(self._homophily(labels, unlabelled))
         return ", ".join(parts)
+
+    def _homophily(self, labels: NDArray[Any], unlabelled: int | None) -> str:
+        codes = torch.from_numpy(class_codes(labels, unlabelled)[0]).to(self.complex.device)
+        homophily = self.complex.edge_homophily(codes, unlabelled=-1)
+        return "no edges" if math.isnan(homophily) else f"$h = {homophily:.2f}$"
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from torch import Tensor
 
 from latopo.draw._kernels import FloatArray, IntArray
@@ -54,50 +55,75 @@ def node_look(
     """
     if y is None:
         return NodeLook(np.full((num_nodes, 3), palette.unlabelled), ["o"] * num_nodes, [])
-    labels = np.asarray(y.detach().cpu().numpy() if isinstance(y, Tensor) else y)
-    if labels.shape != (num_nodes,):
-        raise LatopoError(f"draw: y has shape {list(labels.shape)}, expected one label per node, [{num_nodes}]")
-    if labels.dtype.kind == "f" and _is_quantity(labels):
+    labels = as_labels(y, num_nodes)
+    if is_quantity(labels):
         return _quantity_look(labels, palette)
     return _class_look(labels, palette, class_names, unlabelled)
 
 
-def _is_quantity(labels: FloatArray) -> bool:
+def as_labels(y: Any, num_nodes: int) -> NDArray[Any]:
+    """``y`` as an array of one label per node."""
+    labels = np.asarray(y.detach().cpu().numpy() if isinstance(y, Tensor) else y)
+    if labels.shape != (num_nodes,):
+        raise LatopoError(f"draw: y has shape {list(labels.shape)}, expected one label per node, [{num_nodes}]")
+    return labels
+
+
+def is_quantity(labels: NDArray[Any]) -> bool:
+    """Whether labels are measurements: floats that are not whole, or whole but of many values.
+
+    Example:
+        >>> is_quantity(np.array([0.5, 1.0])), is_quantity(np.array([0.0, 1.0])), is_quantity(np.array(["a", "b"]))
+        (True, False, False)
+    """
+    if labels.dtype.kind != "f":
+        return False
     known = labels[~np.isnan(labels)]
     return bool((known != np.round(known)).any()) or np.unique(known).size > _MOST_FLOAT_CLASSES
 
 
-def _class_look(labels: Any, palette: Palette, names: ClassNames | None, unlabelled: int | None) -> NodeLook:
-    known = np.ones(labels.shape, dtype=bool) if unlabelled is None else labels != unlabelled
-    known &= labels == labels  # not NaN
-    values = np.unique(labels[known])
-    if isinstance(names, Mapping) or names is None:
-        named = [(value, str((names or {}).get(value, _default_name(value)))) for value in values.tolist()]
+def class_codes(labels: NDArray[Any], unlabelled: int | None = None) -> tuple[IntArray, list[Any]]:
+    """Each label's place among the sorted classes, −1 for ``unlabelled`` and NaN; and the classes.
+
+    Example:
+        >>> class_codes(np.array([7, -1, 5, 7]), unlabelled=-1)
+        (array([ 1, -1,  0,  1]), [5, 7])
+    """
+    known = labels == labels  # not NaN
+    if unlabelled is not None:
+        known &= labels != unlabelled
+    codes = np.full(labels.shape, -1, np.int64)
+    classes, codes[known] = np.unique(labels[known], return_inverse=True)
+    return codes, classes.tolist()
+
+
+def _class_look(labels: NDArray[Any], palette: Palette, names: ClassNames | None, unlabelled: int | None) -> NodeLook:
+    codes, classes = class_codes(labels, unlabelled)
+    if names is not None and not isinstance(names, Mapping):
+        # All names keep their place, also those of classes that do not occur, so that figures agree in colours.
+        _check_indices(classes, names)
+        codes[codes >= 0] = np.array(classes, np.int64)[codes[codes >= 0]]
+        called = list(map(str, names))
     else:
-        named = _indexed_names(values, names)
-    number = {value: place for place, (value, _) in enumerate(named)}
-    places = [number[value] if is_known else -1 for value, is_known in zip(labels.tolist(), known, strict=True)]
-    legend = [(name, palette.class_color(k), palette.class_mark(k)) for k, (_, name) in enumerate(named)]
-    # The last one serves place −1.
+        called = [str((names or {}).get(value, _default_name(value))) for value in classes]
+    legend = [(name, palette.class_color(k), palette.class_mark(k)) for k, name in enumerate(called)]
+    # The last one serves code −1.
     looks = [*legend, ("unlabelled", palette.unlabelled, "o")]
-    color = np.array([looks[place][1] for place in places]).reshape(-1, 3)
-    shown = legend if known.all() else looks
-    return NodeLook(color, [looks[place][2] for place in places], shown)
+    color = np.array([look[1] for look in looks])[codes]
+    return NodeLook(color, [looks[code][2] for code in codes.tolist()], looks if (codes < 0).any() else legend)
 
 
 def _default_name(value: Any) -> str:
     return f"class {value:g}" if isinstance(value, int | float) else str(value)
 
 
-def _indexed_names(values: Any, names: Sequence[str]) -> list[tuple[Any, str]]:
-    # All names keep their place, also those of classes that do not occur, so that figures agree in colours.
-    wrong = [value for value in values.tolist() if not (isinstance(value, int | float) and 0 <= value < len(names))]
-    if wrong:
-        raise LatopoError(
-            f"draw: class_names has {len(names)} names for labels 0 to {len(names) - 1}, but y holds {wrong[0]!r}; "
-            "give a dictionary {label: name}"
-        )
-    return list(enumerate(map(str, names)))
+def _check_indices(classes: list[Any], names: Sequence[str]) -> None:
+    for value in classes:
+        if not (isinstance(value, int | float) and 0 <= value < len(names)):
+            raise LatopoError(
+                f"draw: class_names has {len(names)} names, for labels 0 to {len(names) - 1}, but y holds {value!r}; "
+                "give a dictionary {label: name}"
+            )
 
 
 def _quantity_look(values: FloatArray, palette: Palette) -> NodeLook:

@@ -114,7 +114,7 @@ def overlap_opacity(outlines: Iterable[FloatArray]) -> float:
         stride * _contains(corners[::stride], centers).mean(axis=1).sum()
         for corners, stride in zip(shapes, strides, strict=True)
     )
-    return float(min(max(1 - 0.3 ** (1 / max(depth, 1)), 0.03), 0.5))
+    return float(min(max(1 - 0.3 ** (1 / max(depth, 1)), 0.012), 0.5))
 
 
 def _contains(corners: FloatArray, points: FloatArray) -> BoolArray:
