@@ -1,0 +1,111 @@
+"""What a training minimises and what it is scored by, on the nodes whose targets may be seen."""
+
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from latopo.errors import LatopoError
+
+__all__ = ["Objective"]
+
+
+class Objective:
+    r"""Cross-entropy and accuracy, or, for regression, mean squared error and R².
+
+    Targets of nodes that are neither trained nor selected on are erased here, before anything else sees them.
+    Regression targets are standardised by mean and deviation of the training nodes, so that one learning rate suits
+    every unit.
+
+    Args:
+        y: [N], int64 classes, or floating point values for regression.
+        train_index: nodes to learn from, [n].
+        selection_index: nodes that choose the best epoch, [m].
+        num_classes: number of classes; 0 for regression.
+
+    Attributes:
+        target: [N]; classes, or standardised values; −1 and 0 at the erased nodes.
+        mean, scale: a prediction in the units of y is ``mean + scale * prediction``; 0 and 1 for classes.
+
+    Example:
+        >>> y = torch.tensor([1.0, 3.0, 100.0])
+        >>> objective = Objective(y, torch.tensor([0, 1]), torch.tensor([0]), num_classes=0)
+        >>> objective.target, objective.mean, objective.scale
+        (tensor([-1.,  1.,  0.]), 2.0, 1.0)
+    """
+
+    def __init__(self, y: Tensor, train_index: Tensor, selection_index: Tensor, num_classes: int) -> None:
+        self.num_classes = num_classes
+        self.train_index, self.selection_index = train_index, selection_index
+        for name, index in (("train_index", train_index), ("selection_index", selection_index)):
+            _check_index(name, index, y)
+        self.mean, self.scale = 0.0, 1.0
+        known = torch.cat([train_index, selection_index])
+        if num_classes:
+            _check_classes(y, known, num_classes)
+            self.target = torch.full_like(y, -1)
+            self.target[known] = y[known]
+        else:
+            self._standardize(y, known)
+
+    def _standardize(self, y: Tensor, known: Tensor) -> None:
+        if not y.is_floating_point() or not bool(torch.isfinite(y[known]).all()):
+            raise LatopoError(f"train: regression needs finite floating point targets, got {y.dtype}; clean y first")
+        values = y[self.train_index].double()
+        self.mean = float(values.mean())
+        self.scale = float(values.std(correction=0)) or 1.0
+        self.target = torch.zeros_like(y)
+        self.target[known] = ((y[known].double() - self.mean) / self.scale).to(y.dtype)
+
+    def loss(self, prediction: Tensor, index: Tensor) -> Tensor:
+        """Mean loss of the predictions [N, classes] or [N, 1] at some nodes, a scalar tensor."""
+        if self.num_classes:
+            return functional.cross_entropy(prediction[index], self.target[index])
+        return functional.mse_loss(prediction[index].flatten(), self.target[index].to(prediction.dtype))
+
+    def score(self, prediction: Tensor, index: Tensor) -> float:
+        """Accuracy or R² at some nodes."""
+        return score(prediction[index], self.target[index], self.num_classes)
+
+    def train_labels(self) -> Tensor | None:
+        """Classes of the training nodes, −1 elsewhere, [N]; None for regression."""
+        if not self.num_classes:
+            return None
+        labels = torch.full_like(self.target, -1)
+        labels[self.train_index] = self.target[self.train_index]
+        return labels
+
+
+def score(prediction: Tensor, target: Tensor, num_classes: int) -> float:
+    """Accuracy of class scores [n, classes], or R² of values [n, 1]; a constant target has R² 1 or 0.
+
+    Example:
+        >>> score(torch.tensor([[1.0], [2.0]]), torch.tensor([1.0, 3.0]), num_classes=0)
+        0.5
+    """
+    if num_classes:
+        return float((prediction.argmax(dim=1) == target).double().mean())
+    target, guess = target.double(), prediction.flatten().double()
+    residual, total = (target - guess).square().sum(), (target - target.mean()).square().sum()
+    if total == 0:
+        return float(residual == 0)
+    return float(1 - residual / total)
+
+
+def _check_index(name: str, index: Tensor, y: Tensor) -> None:
+    if y.dim() != 1:
+        raise LatopoError(f"train: y has shape {list(y.shape)}, expected one target per node, [N]")
+    if index.dtype != torch.int64 or index.dim() != 1 or index.numel() == 0:
+        raise LatopoError(
+            f"train: {name} must be a non-empty int64 vector, got {index.dtype} of shape {list(index.shape)}; "
+            "a mask becomes one by mask.nonzero().flatten()"
+        )
+    if int(index.min()) < 0 or int(index.max()) >= y.numel():
+        raise LatopoError(f"train: {name} names nodes from {int(index.min())} to {int(index.max())} of {y.numel()}")
+
+
+def _check_classes(y: Tensor, known: Tensor, num_classes: int) -> None:
+    if y.dtype != torch.int64:
+        raise LatopoError(f"train: y must be int64 classes, got {y.dtype}; num_classes=0 is regression")
+    lowest, highest = int(y[known].min()), int(y[known].max())
+    if lowest < 0 or highest >= num_classes:
+        raise LatopoError(f"train: y has classes from {lowest} to {highest}, expected 0 to {num_classes - 1}")

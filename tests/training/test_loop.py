@@ -1,0 +1,233 @@
+import copy
+import math
+
+import pytest
+import torch
+
+from latopo.errors import LatopoError
+from latopo.models import MODELS, Model, ModelOutput, build_model
+from latopo.nn import AlphaDGM
+from latopo.training import Trainer, TrainingSettings, seeded, train
+from latopo.training.loop import HISTORY
+
+SHORT = TrainingSettings(epochs=10)
+
+
+def make(name, seed=0, graph=False, **settings):
+    latent = {"gain": 4.0} if name.startswith("dcm") else {}
+    with seeded(seed):
+        return build_model(name, 6, 3, graph=graph, hidden_channels=8, **latent, **settings)
+
+
+def fit(blobs, name="dcm", settings=SHORT, y=None, **options):
+    model = make(name, graph=options.get("graph", False))
+    edges = blobs.ring if options.pop("graph", False) else None
+    y = blobs.y if y is None else y
+    return model, train(model, blobs.x, y, edges, blobs.train, blobs.selection, settings, num_classes=3, **options)
+
+
+class Scripted(Model):
+    """Answers from a list, one entry per evaluation: how sure it is of the right class at each node."""
+
+    def __init__(self, answers):
+        super().__init__()
+        self.answers, self.at = torch.tensor(answers), -1
+        self.weight = torch.nn.Parameter(torch.zeros(1))
+
+    def forward(self, x, edge_index=None):
+        self.at += not self.training
+        sure = self.answers[max(self.at, 0)] + 0 * self.weight
+        return ModelOutput(torch.stack([sure, -sure], dim=1))
+
+
+def scripted(answers, **settings):
+    model = Scripted(answers)
+    x, y, nodes = torch.ones(2, 1), torch.zeros(2, dtype=torch.int64), torch.arange(2)
+    options = TrainingSettings(**{"epochs": len(answers), "evaluate_every": 1, **settings})
+    return train(model, x, y, None, nodes, nodes, options, num_classes=2)
+
+
+@pytest.mark.parametrize("graph", [False, True])
+@pytest.mark.parametrize("name", MODELS)
+def test_every_model_trains_and_the_same_seed_gives_the_same_numbers(blobs, name, graph):
+    if name == "gcn" and not graph:
+        with pytest.raises(LatopoError, match="needs a graph"):
+            fit(blobs, name)
+        return
+    torch.manual_seed(11)
+    expected_state = torch.get_rng_state()
+    results = []
+    for distraction in range(2):
+        torch.rand(distraction)
+        results.append(fit(blobs, name, graph=graph)[1])
+    assert results[0].history == results[1].history
+    assert torch.equal(results[0].best_output.prediction, results[1].best_output.prediction)
+    torch.set_rng_state(expected_state)
+    fit(blobs, name, graph=graph)
+    assert torch.equal(torch.get_rng_state(), expected_state)
+
+
+def test_other_seeds_give_other_numbers(blobs):
+    losses = [fit(blobs, settings=TrainingSettings(epochs=3, seed=seed))[1].history[0]["loss"] for seed in (0, 1)]
+    assert losses[0] != losses[1]
+
+
+def test_loss_falls_and_history_is_complete(blobs):
+    _, result = fit(blobs, settings=TrainingSettings(epochs=60))
+    assert [row["epoch"] for row in result.history] == list(range(1, 61))
+    assert all(tuple(row) == HISTORY for row in result.history)
+    tasks = [row["task_loss"] for row in result.history]
+    assert sum(tasks[-10:]) < 0.7 * sum(tasks[:10])
+    for row in result.history:
+        assert row["loss"] == pytest.approx(row["task_loss"] + row["edge_loss"] + row["polygon_loss"], rel=1e-5)
+        looked = row["epoch"] % 3 == 0
+        assert (row["selection_score"] is not None) == looked == (row["mean_degree"] is not None)
+    assert any(row["edge_loss"] for row in result.history)
+    best = max(row["selection_score"] for row in result.history if row["selection_score"] is not None)
+    assert result.best_score == best > 0.5
+
+
+def test_models_without_reward_have_no_topology_loss(blobs):
+    _, result = fit(blobs, "dcm-plus")
+    assert all(row["edge_loss"] is row["polygon_loss"] is None for row in result.history)
+    assert all(row["loss"] == row["task_loss"] for row in result.history)
+
+
+def test_the_model_is_left_as_in_the_best_epoch(blobs):
+    model, result = fit(blobs, settings=TrainingSettings(epochs=30))
+    assert not model.training
+    output = model(blobs.x)
+    assert torch.allclose(output.prediction, result.best_output.prediction, atol=1e-6)
+    assert output.complex == result.best_output.complex
+    assert not result.best_output.prediction.requires_grad
+    accuracy = (output.prediction.argmax(1) == blobs.y)[blobs.selection].double().mean()
+    assert float(accuracy) == result.best_score
+    row = result.history[result.best_epoch - 1]
+    assert (row["selection_score"], row["selection_loss"]) == (result.best_score, result.best_loss)
+
+
+def test_best_epoch_by_score_then_loss_then_first():
+    # One of two right; both right, unsure; both right, surer; the same again; one right and very sure.
+    answers = [[1.0, -1.0], [0.1, 0.1], [0.5, 0.5], [0.5, 0.5], [9.0, -0.1]]
+    result = scripted(answers)
+    assert (result.best_epoch, result.best_score) == (3, 1.0)
+    assert [row["selection_score"] for row in result.history] == [0.5, 1.0, 1.0, 1.0, 0.5]
+
+
+def test_patience_counts_evaluations_without_improvement():
+    answers = [[0.5, 0.5], [0.1, 0.1], [0.9, 0.9], [0.1, 0.1], [0.1, 0.1], [2.0, 2.0]]
+    assert len(scripted(answers, patience=2).history) == 5
+    assert len(scripted(answers, patience=1).history) == 2
+    assert len(scripted(answers).history) == 6
+
+
+def test_last_epoch_is_evaluated(blobs):
+    _, result = fit(blobs, "mlp", TrainingSettings(epochs=2))
+    assert [row["selection_score"] is None for row in result.history] == [True, False]
+
+
+def test_labels_of_the_test_nodes_are_not_seen(blobs):
+    noisy = blobs.y.clone()
+    noisy[30:] = (noisy[30:] + 1) % 3
+    for name in ("dcm", "dcm-plus", "dgm-e"):
+        plain, other = fit(blobs, name)[1], fit(blobs, name, y=noisy)[1]
+        assert plain.history == other.history
+        assert torch.equal(plain.best_output.prediction, other.best_output.prediction)
+
+
+def test_snapshots_are_kept_and_change_nothing(blobs):
+    plain = fit(blobs)[1]
+    _, watched = fit(blobs, settings=TrainingSettings(epochs=10, snapshot_epochs=(1, 4, 6, 99)))
+    assert list(watched.snapshots) == [1, 4, 6]
+    assert watched.best_epoch == plain.best_epoch
+    assert [row["selection_loss"] for row in watched.history] == [row["selection_loss"] for row in plain.history]
+    assert watched.history[3]["num_edges"] == watched.snapshots[4].num_edges
+    assert watched.history[3]["selection_score"] is None
+
+
+def test_a_paused_training_is_the_unbroken_one(blobs):
+    whole = fit(blobs)[1]
+    trainers = [
+        Trainer(make("dcm"), blobs.x, blobs.y, None, blobs.train, blobs.selection, SHORT, num_classes=3)
+        for _ in range(2)
+    ]
+    for until in (4, 7, None):
+        for trainer in trainers:
+            trainer.advance(until)
+    for trainer in trainers:
+        assert trainer.finished
+        assert trainer.result().history == whole.history
+
+
+def test_ctrl_c_leaves_the_best_weights(blobs):
+    rows = []
+
+    def stop(row):
+        rows.append(row)
+        if row["epoch"] == 8:
+            raise KeyboardInterrupt
+
+    model = make("dcm")
+    with pytest.raises(KeyboardInterrupt):
+        train(model, blobs.x, blobs.y, None, blobs.train, blobs.selection, SHORT, num_classes=3, on_epoch=stop)
+    assert not model.training
+    seen = [row["selection_score"] for row in rows if row["selection_score"] is not None]
+    accuracy = (model(blobs.x).prediction.argmax(1) == blobs.y)[blobs.selection].double().mean()
+    assert float(accuracy) == max(seen)
+
+
+def test_divergence_is_said(blobs):
+    with pytest.raises(LatopoError, match=r"train: the loss became (nan|inf) in epoch \d+; lower lr"):
+        fit(blobs, "mlp", TrainingSettings(epochs=50, lr=1e30))
+
+
+def test_weight_decay_spares_the_scalars(blobs):
+    strong = TrainingSettings(epochs=40, weight_decay=1.0)
+    model, _ = fit(blobs, "dcm", strong)
+    (graph,) = (module for module in model.modules() if isinstance(module, AlphaDGM))
+    # Decayed, the parameter behind α would have gone from −1.83 towards 0 by up to 0.01 a step.
+    unlearned, _ = fit(blobs, "dcm", TrainingSettings(epochs=40, weight_decay=0.0))
+    (other,) = (module for module in unlearned.modules() if isinstance(module, AlphaDGM))
+    assert abs(float(graph.alpha()) - 1.5) < 0.3
+    assert float(model.first.weight.abs().max()) < 0.5 * float(unlearned.first.weight.abs().max())
+    assert math.isfinite(float(other.alpha()))
+
+
+def test_regression(blobs):
+    y = 100 + 30 * blobs.x[:, 0]
+    with seeded(0):
+        model = build_model("dcm-plus", 6, 1, hidden_channels=8)
+    settings = TrainingSettings(epochs=150)
+    result = train(model, blobs.x, y, None, blobs.train, blobs.selection, settings, num_classes=0)
+    values = result.target_mean + result.target_scale * result.best_output.prediction.flatten()
+    residual = (values - y)[blobs.selection].square().sum()
+    spread = (y[blobs.selection] - y[blobs.selection].mean()).square().sum()
+    assert result.best_score == pytest.approx(float(1 - residual / spread), abs=1e-4)
+    assert result.best_score > 0.3
+    reward = build_model("dcm", 6, 1, hidden_channels=8, gain=4.0)
+    history = train(reward, blobs.x, y, None, blobs.train, blobs.selection, SHORT, num_classes=0).history
+    assert all(row["edge_loss"] is not None for row in history)
+    assert all(row["train_homophily"] is None for row in history)
+
+
+def test_sparse_features_and_double_precision(blobs):
+    model = make("dcm", graph=True).double()
+    other = copy.deepcopy(model)
+    x = (blobs.x * (blobs.x > 0)).double()
+    inputs = (blobs.y, blobs.ring, blobs.train, blobs.selection, TrainingSettings(epochs=3))
+    dense = train(model, x, *inputs, num_classes=3)
+    sparse = train(other, x.to_sparse_csr(), *inputs, num_classes=3)
+    assert torch.allclose(dense.best_output.prediction, sparse.best_output.prediction, atol=1e-8)
+
+
+def test_bad_input(blobs):
+    with pytest.raises(LatopoError, match=r"y has shape \[39\], expected one target for each of 40 rows"):
+        fit(blobs, y=blobs.y[:39])
+    with pytest.raises(LatopoError, match="no result before the first evaluation"):
+        Trainer(make("mlp"), blobs.x, blobs.y, None, blobs.train, blobs.selection, num_classes=3).result()
+    for change in ({"epochs": 0}, {"evaluate_every": 0}, {"patience": 0}):
+        with pytest.raises(LatopoError, match=f"{next(iter(change))} is 0, expected at least 1"):
+            TrainingSettings(**change)
+    for change in ({"lr": 0.0}, {"weight_decay": -1.0}, {"lr": math.nan}):
+        with pytest.raises(LatopoError, match="expected lr > 0"):
+            TrainingSettings(**change)
