@@ -268,3 +268,51 @@ def pull_rows(
             if first_own >= 0 and low <= first_own + i < high:
                 weight[first_own + i - low] = 0
             _pull(points[i], tiles[t], kind, weight, gradient[i])
+
+
+@njit(nogil=True, cache=True, fastmath=FAST)
+def pair_values(x: FloatArray, y: FloatArray, row: IntArray, col: IntArray, kind: int, out: FloatArray) -> None:
+    """Similarity of x[row[e]] to y[col[e]] for each pair e."""
+    for e in range(row.shape[0]):
+        a, b = x[row[e]], y[col[e]]
+        total = x.dtype.type(0)
+        if kind == INNER:
+            for k in range(a.shape[0]):
+                total += a[k] * b[k]
+        else:
+            for k in range(a.shape[0]):
+                total += (a[k] - b[k]) ** 2
+            total = -np.sqrt(total) if kind == EUCLIDEAN else -total
+        out[e] = total
+
+
+@njit(nogil=True, cache=True, fastmath=FAST)
+def pair_gradients(
+    x: FloatArray,
+    y: FloatArray,
+    row: IntArray,
+    col: IntArray,
+    kind: int,
+    values: FloatArray,
+    outer: FloatArray,
+    to_x: FloatArray,
+    to_y: FloatArray,
+) -> None:
+    """Add the gradients of Σ_e outer_e · value_e to ``to_x`` and ``to_y``; pair after pair, so always in one order."""
+    for e in range(row.shape[0]):
+        i, j = row[e], col[e]
+        factor = outer[e]
+        if kind == EUCLIDEAN:
+            # z = −distance has no derivative at distance 0: equal points exchange no gradient.
+            factor = outer[e] / values[e] if values[e] < 0 else x.dtype.type(0)
+        elif kind == SQUARED:
+            factor = -2 * outer[e]
+        if kind == INNER:
+            for k in range(x.shape[1]):
+                to_x[i, k] += factor * y[j, k]
+                to_y[j, k] += factor * x[i, k]
+        else:
+            for k in range(x.shape[1]):
+                step = factor * (x[i, k] - y[j, k])
+                to_x[i, k] += step
+                to_y[j, k] -= step

@@ -9,7 +9,7 @@ from latopo.neighbors import _kernels
 from latopo.neighbors.scan import EdgeCounter, Scan, row_pointers
 from latopo.neighbors.similarity import Euclidean, Inner, Similarity, SquaredEuclidean
 
-__all__ = ["scan", "supports", "weighted_gradient"]
+__all__ = ["paired", "paired_gradient", "scan", "supports", "weighted_gradient"]
 
 _KIND: dict[type[Similarity], int] = {
     Euclidean: _kernels.EUCLIDEAN,
@@ -19,6 +19,7 @@ _KIND: dict[type[Similarity], int] = {
 _TILE_BYTES = 128 * 1024  # of points; half of a small second-level cache
 _PANEL_BYTES = 2 * 1024 * 1024  # of similarities; a small share of the third-level cache
 _BLOCK = 128  # rows a thread takes at a time
+_PAIR_BLOCK = 2**15  # pairs a thread takes at a time
 
 
 def supports(similarity: Similarity, x: Tensor) -> bool:
@@ -85,6 +86,29 @@ def _pull(
 
     map_blocks(rows, len(points), _BLOCK)
     return torch.from_numpy(gradient)
+
+
+def paired(x: Tensor, y: Tensor, row: Tensor, col: Tensor, similarity: Similarity) -> Tensor:
+    """Similarity of ``x[row[e]]`` to ``y[col[e]]`` for each pair e, [E]."""
+    out = torch.empty(row.numel(), dtype=x.dtype)
+    points, others, rows, cols = map(_array, (x, y, row, col))
+
+    def pairs(start: int, stop: int) -> None:
+        part = slice(start, stop)
+        _kernels.pair_values(points, others, rows[part], cols[part], _KIND[type(similarity)], out.numpy()[part])
+
+    map_blocks(pairs, row.numel(), _PAIR_BLOCK)
+    return out
+
+
+def paired_gradient(
+    x: Tensor, y: Tensor, row: Tensor, col: Tensor, similarity: Similarity, values: Tensor, outer: Tensor
+) -> tuple[Tensor, Tensor]:
+    """Gradients to x and y of Σ_e outer_e · value_e, given the values of :func:`paired`."""
+    gradients = torch.zeros_like(x), torch.zeros_like(y)
+    arrays = map(_array, (values, outer, *gradients))
+    _kernels.pair_gradients(*map(_array, (x, y, row, col)), _KIND[type(similarity)], *arrays)
+    return gradients
 
 
 def _array(tensor: Tensor) -> _kernels.FloatArray:

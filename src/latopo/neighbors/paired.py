@@ -6,6 +6,7 @@ import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
+from latopo.neighbors import fused
 from latopo.neighbors.similarity import Similarity
 
 __all__ = ["paired_similarity"]
@@ -33,23 +34,30 @@ class _PairedSimilarity(torch.autograd.Function):
     def forward(
         ctx: Any, x: Tensor, y: Tensor, row: Tensor, col: Tensor, similarity: Similarity, *parameters: Tensor
     ) -> Tensor:
-        ctx.save_for_backward(x, y, row, col)
         ctx.similarity = similarity
+        if fused.supports(similarity, x):
+            values = fused.paired(x, y, row, col, similarity)
+            ctx.save_for_backward(x, y, row, col, values)
+            return values
+        ctx.save_for_backward(x, y, row, col)
         parts = zip(row.split(_CHUNK), col.split(_CHUNK), strict=True)
         return torch.cat([similarity.paired(x[i], y[j]) for i, j in parts])
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:
-        x, y, row, col = ctx.saved_tensors
+        x, y, row, col, *values = ctx.saved_tensors
+        if values:
+            to_x, to_y = fused.paired_gradient(x, y, row, col, ctx.similarity, values[0], gradient)
+            return to_x, to_y, None, None, None
         parameters = [parameter for parameter in ctx.similarity.parameters() if parameter.requires_grad]
         to_x, to_y = torch.zeros_like(x), torch.zeros_like(y)
         to_parameters = [torch.zeros_like(parameter) for parameter in parameters]
         for i, j, outer in zip(row.split(_CHUNK), col.split(_CHUNK), gradient.split(_CHUNK), strict=True):
             with torch.enable_grad():
                 left, right = x[i].detach().requires_grad_(), y[j].detach().requires_grad_()
-                values = ctx.similarity.paired(left, right)
-            found = torch.autograd.grad(values, [left, right, *parameters], outer)
+                recomputed = ctx.similarity.paired(left, right)
+            found = torch.autograd.grad(recomputed, [left, right, *parameters], outer)
             to_x.index_add_(0, i, found[0])
             to_y.index_add_(0, j, found[1])
             for total, part in zip(to_parameters, found[2:], strict=True):
