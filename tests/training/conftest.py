@@ -1,3 +1,4 @@
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import pytest
@@ -21,3 +22,12 @@ def blobs() -> Problem:
     x = 1.5 * torch.randn(3, 6, generator=generator)[y] + torch.randn(40, 6, generator=generator)
     ring = torch.stack([torch.arange(40), torch.arange(1, 41) % 40])
     return Problem(x, y, ring, torch.arange(20), torch.arange(20, 30))
+
+
+@pytest.fixture(autouse=True)
+def one_thread() -> Iterator[None]:
+    """Threads that wait for each other on a busy machine cost more than these few nodes."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)

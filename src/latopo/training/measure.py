@@ -3,6 +3,7 @@
 import math
 from typing import Any
 
+import torch
 from torch import Tensor
 
 from latopo.entmax import LearnableAlpha
@@ -25,6 +26,7 @@ MEASURES = (
 )
 
 
+@torch.no_grad()
 def measure(model: Model, output: ModelOutput, train_labels: Tensor | None = None) -> dict[str, Any]:
     """Size of the inferred complex and the state of what inferred it; None where a model has no such thing.
 
