@@ -84,8 +84,10 @@ def _subgraph(graph: _Graph, nodes: IntArray) -> _Graph:
 
 def _place(graph: _Graph, generator: np.random.Generator) -> FloatArray:
     position = _initial(graph, generator)
-    mass = np.diff(graph.ptr).astype(np.float64)
-    for done in np.arange(_ROUNDS) / _ROUNDS:
+    mass = np.diff(graph.ptr) + 1.0
+    # Small components are many, and soon at rest.
+    rounds = _ROUNDS if len(position) > _LEAF_SIZE else _ROUNDS // 3
+    for done in np.arange(rounds) / rounds:
         temperature = 0.3 * (1 - done) ** 2 + 0.001
         settle(position, mass, *graph, *_leaves(position), _GRAVITY, temperature, _STEPS_PER_ROUND)
         position -= position.mean(axis=0)
@@ -109,6 +111,8 @@ def _leaves(position: FloatArray) -> tuple[IntArray, IntArray]:
     """Nodes in leaves of about equal number: columns by x, each cut into rows by y; pointers [L + 1] and nodes [N]."""
     size = len(position)
     columns = max(1, round((size / _LEAF_SIZE) ** 0.5))
+    if columns == 1:
+        return np.array([0, size]), np.arange(size)
     rank = np.empty(size, np.int64)
     rank[np.argsort(position[:, 0], kind="stable")] = np.arange(size)
     column = rank * columns // size

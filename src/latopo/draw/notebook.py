@@ -8,6 +8,7 @@ from latopo.complex import CellComplex
 from latopo.draw._kernels import FloatArray, IntArray
 from latopo.draw.arrays import CellArrays, cell_arrays
 from latopo.draw.layout import layout
+from latopo.draw.opacity import edge_opacity, opacity, overlap_opacity
 from latopo.draw.palette import PALETTES, Color, polygon_name
 from latopo.draw.sample import sample_neighborhoods, sample_note, take_nodes
 
@@ -28,11 +29,12 @@ def to_html(complex: CellComplex) -> str:
         (3, 1, 3, True)
     """
     node_ids = sample_neighborhoods(complex, _MOST_NODES)
-    cells = cell_arrays(take_nodes(complex, node_ids))
+    part = take_nodes(complex, node_ids)
+    cells = cell_arrays(part)
     notes = [] if len(node_ids) == complex.num_nodes else [sample_note(len(node_ids), complex.num_nodes)]
     if max([len(cells.edges), *map(len, cells.polygons.values())]) > _MOST_CELLS:
         notes.append(f"of edges and of polygons of each length the {_MOST_CELLS:,} most probable")
-    drawing = _svg(cells, layout(take_nodes(complex, node_ids))) if complex.num_nodes else ""
+    drawing = _svg(cells, layout(part)) if complex.num_nodes else ""
     rows = "".join(_row(name, count, color) for name, count, color in _counts(complex))
     note = f"<div><small>Drawn: {escape('; '.join(notes))}.</small></div>" if notes else ""
     table = f"<div><b>{escape(type(complex).__name__)}</b><table>{rows}</table>{note}</div>"
@@ -53,15 +55,16 @@ def _svg(cells: CellArrays, position: FloatArray) -> str:
     # Screens count downwards. A margin of 8 keeps whole nodes inside.
     point = np.round((position * [1, -1] + 1) / 2 * (_SIZE - 16) + 8, 1)
     radius = min(max(30 / len(position) ** 0.5, 1.8), 5)
+    ceiling = overlap_opacity(point[rows] for rows in cells.polygons.values())
     polygons = [
-        f'<polygon points="{_points(point[row])}" fill="{_css(color)}" opacity="{opacity:.2f}"/>'
+        _polygon(point[row], length, shade)
         for length, rows in sorted(cells.polygons.items(), reverse=True)
-        for color in [_PALETTE.polygon_color(length)]
-        for row, opacity in _strongest(rows, cells.polygon_strength[length], 0.4)
+        for row, shade in _strongest(rows, cells.polygon_strength[length], ceiling)
     ]
+    # A quarter of the room of a figure: lines are as crowded as four times as many would be there.
     lines = [
-        '<line x1="{}" y1="{}" x2="{}" y2="{}" opacity="{:.2f}"/>'.format(*point[row].flatten(), opacity)
-        for row, opacity in _strongest(cells.edges, cells.edge_strength, 0.9)
+        '<line x1="{}" y1="{}" x2="{}" y2="{}" opacity="{:.2f}"/>'.format(*point[row].flatten(), shade)
+        for row, shade in _strongest(cells.edges, cells.edge_strength, edge_opacity(4 * len(cells.edges)))
     ]
     circles = [f'<circle cx="{x}" cy="{y}" r="{radius:.1f}"/>' for x, y in point]
     # Grey, not black or white: a notebook may be light or dark.
@@ -75,11 +78,12 @@ def _svg(cells: CellArrays, position: FloatArray) -> str:
 def _strongest(rows: IntArray, strength: FloatArray, ceiling: float) -> list[tuple[IntArray, float]]:
     """The strongest rows, in their order, with opacities."""
     kept = np.sort(np.argsort(-strength, kind="stable")[:_MOST_CELLS])
-    return [(rows[k], ceiling * (0.2 + 0.8 * float(strength[k]))) for k in kept]
+    return list(zip(rows[kept], opacity(strength[kept], ceiling).tolist(), strict=True))
 
 
-def _points(corners: FloatArray) -> str:
-    return " ".join(f"{x},{y}" for x, y in corners)
+def _polygon(corners: FloatArray, length: int, shade: float) -> str:
+    points = " ".join(f"{x},{y}" for x, y in corners)
+    return f'<polygon points="{points}" fill="{_css(_PALETTE.polygon_color(length))}" opacity="{shade:.3f}"/>'
 
 
 def _css(color: Color) -> str:

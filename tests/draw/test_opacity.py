@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from latopo.draw.paint import _contains, overlap_opacity
+from latopo.draw.opacity import _contains, overlap_opacity
 
 
 def test_containment_of_a_bow_and_a_triangle() -> None:
