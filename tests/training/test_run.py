@@ -1,0 +1,52 @@
+import pytest
+
+from latopo.errors import LatopoError
+from latopo.training import Run
+from latopo.training.run import WEIGHT_DECAYS
+
+
+def test_epochs_and_gain_follow_the_data_set():
+    assert Run("cora", "mlp").training().epochs == 200
+    assert Run("Squirrel", "mlp").training().epochs == 100
+    assert Run("cora", "dcm").model_settings() == {"gain": 50.0}
+    assert Run("chameleon", "dcm-all", graph=True).model_settings() == {"gain": 15.0}
+    for name in ("dcm-plus", "alpha-dgm", "dgm-e", "mlp", "topk-dcm"):
+        assert Run("cora", name).model_settings() == {}
+    assert Run("cornell", "dcm").model_settings() == {}
+    assert Run("texas", "dcm", settings={"gain": 9.0}).model_settings() == {"gain": 9.0}
+
+
+def test_settings_go_where_they_belong():
+    run = Run("texas", "dcm-plus", seed=3, settings={"epochs": 12, "lr": 0.1, "rounds": 2})
+    assert (run.training().epochs, run.training().lr, run.training().seed) == (12, 0.1, 3)
+    assert run.model_settings() == {"rounds": 2}
+
+
+def test_weight_decay_is_searched_under_honest_only():
+    assert Run("texas", "mlp").weight_decays == WEIGHT_DECAYS == (1e-4, 5e-4, 5e-3)
+    assert Run("texas", "mlp", protocol="paper").weight_decays == (5e-4,)
+    assert Run("texas", "mlp", settings={"weight_decay": 0.1}).weight_decays == (0.1,)
+
+
+@pytest.mark.parametrize(("epochs", "rung"), [(200, 69), (100, 36), (9, 3), (3, 3), (2, 2)])
+def test_first_rung_is_a_third_and_ends_with_an_evaluation(epochs, rung):
+    run = Run("texas", "mlp", settings={"epochs": epochs})
+    assert run.first_rung == rung
+    assert run.planned_epochs == epochs + 2 * rung
+    assert Run("texas", "mlp", protocol="paper", settings={"epochs": epochs}).planned_epochs == epochs
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"dataset": "texs", "model": "mlp"}, "no data set 'texs'; did you mean 'texas'"),
+        ({"dataset": "texas", "model": "mpl"}, "expected one of mlp, gcn.*got 'mpl'"),
+        ({"dataset": "texas", "model": "gcn"}, "gcn needs a graph; add --graph"),
+        ({"dataset": "wine", "model": "dcm", "graph": True}, "Wine is a table and has no graph"),
+        ({"dataset": "wine", "model": "dcm", "protocol": "fair"}, "expected honest or paper, got 'fair'"),
+        ({"dataset": "wine", "model": "dcm", "settings": {"epochs": 0}}, "epochs is 0"),
+    ],
+)
+def test_bad_runs_are_refused_before_loading(arguments, message):
+    with pytest.raises(LatopoError, match=message):
+        Run(**arguments)
