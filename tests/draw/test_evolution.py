@@ -1,4 +1,5 @@
 import re
+import sys
 
 import numpy as np
 import pytest
@@ -112,3 +113,9 @@ def test_snapshots_must_share_their_nodes(house: CellComplex, count: int, messag
 def test_columns_must_be_positive(snapshots: list[Snapshot]) -> None:
     with pytest.raises(LatopoError, match="columns is 0, expected at least 1"):
         draw_evolution(snapshots, columns=0)
+
+
+def test_missing_matplotlib_is_named(snapshots: list[Snapshot], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(LatopoError, match=r'draw_evolution: matplotlib is missing; run pip install "latopo\[viz\]"'):
+        draw_evolution(snapshots, np.arange(6) + 0.5)

@@ -5,9 +5,8 @@ from typing import Any
 from latopo.errors import LatopoError
 
 
-def new_figure(caller: str, width: float, height: float) -> Any:
+def new_figure(width: float, height: float) -> Any:
     """A matplotlib ``Figure`` of that many inches, not registered with pyplot: no display, nothing to close."""
-    require_matplotlib(caller)
     from matplotlib.figure import Figure
 
     return Figure(figsize=(width, height), layout="constrained")

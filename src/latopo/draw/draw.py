@@ -112,7 +112,7 @@ def draw(
     part = take_nodes(complex, node_ids)
     position = layout(part, seed) if given is None else given[node_ids]
     if ax is None:
-        ax = new_figure("draw", 8.2 if legend else 6.5, 6.5).add_subplot()
+        ax = new_figure(8.2 if legend else 6.5, 6.5).add_subplot()
     cells = cell_arrays(part, max_length)
     drawing = draw_cells(ax, cells, position, look.take(node_ids), colors, node_ids, node_size, edge_width)
     if title is not None:

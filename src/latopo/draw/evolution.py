@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from latopo.complex import CellComplex
 from latopo.draw import paint
 from latopo.draw._kernels import FloatArray
-from latopo.draw._matplotlib import new_figure, plain
+from latopo.draw._matplotlib import new_figure, plain, require_matplotlib
 from latopo.draw.arrays import cell_arrays
 from latopo.draw.draw import Drawing, check_positions, draw_cells, notebook_png
 from latopo.draw.labels import ClassNames, NodeLook, as_labels, class_codes, is_quantity, node_look
@@ -126,6 +126,7 @@ def draw_evolution(
         >>> len(evolution.drawings), sorted(evolution.drawings[1].polygons)
         (2, [4])
     """
+    require_matplotlib("draw_evolution")
     num_nodes = _common_size(snapshots)
     colors = get_palette(palette, "draw_evolution")
     look = node_look(num_nodes, y, colors, class_names, unlabelled)
@@ -164,7 +165,7 @@ def _panels(count: int, columns: int) -> tuple[Any, list[tuple[Any, Any]]]:
         raise LatopoError(f"draw_evolution: columns is {columns}, expected at least 1")
     width = min(count, columns)
     height = -(-count // width)
-    figure = new_figure("draw_evolution", 3.6 * width, 5.2 * height + 0.5)
+    figure = new_figure(3.6 * width, 5.2 * height + 0.5)
     grid = figure.add_gridspec(2 * height, width, height_ratios=[3.4, 1] * height)
     places = [divmod(number, width) for number in range(count)]
     pairs = [(grid[2 * row, column], grid[2 * row + 1, column]) for row, column in places]
