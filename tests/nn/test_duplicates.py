@@ -1,6 +1,6 @@
 import pytest
 import torch
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from latopo.nn import duplicates
@@ -21,6 +21,7 @@ def by_loop(rows):
 values = st.sampled_from([0.0, -0.0, 1.0, -1.0, 1e-300, 2.5])
 
 
+@settings(deadline=None)
 @given(st.lists(st.tuples(values, values), max_size=12), st.booleans())
 def test_equals_a_loop(rows, collide):
     x = torch.tensor(rows, dtype=torch.float64).view(-1, 2)

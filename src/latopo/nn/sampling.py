@@ -34,8 +34,7 @@ def inclusion_probabilities(prob: Tensor, budget: float) -> Tensor:
     rest = ordered.flip(0).cumsum(0).flip(0)
     left = budget - torch.arange(prob.numel(), device=prob.device)
     factor = left / rest
-    fits = (factor * ordered <= 1) & (left > 0)
-    chosen = factor[int(fits.int().argmax())]
+    chosen = factor[int((factor * ordered <= 1).int().argmax())]
     return (chosen * prob).clamp(max=1.0).to(prob.dtype)
 
 
