@@ -7,6 +7,7 @@ import typer
 from latopo._version import __version__
 from latopo.cli.bench import bench
 from latopo.cli.datasets import datasets
+from latopo.cli.train import train
 from latopo.errors import LatopoError
 
 app = typer.Typer(
@@ -33,6 +34,7 @@ def _options(
 
 app.command()(bench)
 app.command()(datasets)
+app.command()(train)
 
 
 def main() -> None:

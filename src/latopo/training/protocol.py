@@ -17,7 +17,7 @@ from latopo.training.objective import score
 from latopo.training.run import Run
 from latopo.training.seeding import seeded
 
-__all__ = ["FoldResult", "predictions", "run_fold"]
+__all__ = ["FoldResult", "new_model", "predictions", "run_fold"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,14 +114,20 @@ def _move(nodes: Split, device: torch.device) -> Split:
     return Split(nodes.train.to(device), val, nodes.test.to(device))
 
 
-def _trainer(data: Data, run: Run, nodes: Split, weight_decay: float, snapshot_epochs: tuple[int, ...]) -> Trainer:
-    # Each candidate is built under the same seed: they differ in nothing but the decay.
+def new_model(data: Data, run: Run) -> Model:
+    """The run's model as it starts: equal for all folds and weight decays, the seed decides."""
     with seeded(run.seed, data.y.device):
         model = build_model(run.model, data.x.size(1), data.num_classes or 1, run.graph, **run.model_settings())
+    return model.to(data.y.device)
+
+
+def _trainer(data: Data, run: Run, nodes: Split, weight_decay: float, snapshot_epochs: tuple[int, ...]) -> Trainer:
     settings = run.training(weight_decay=weight_decay, snapshot_epochs=snapshot_epochs)
     edges = data.edge_index if run.graph else None
-    nodes_used = (nodes.train, nodes.selection)
-    return Trainer(model.to(data.y.device), data.x, data.y, edges, *nodes_used, settings, num_classes=data.num_classes)
+    return Trainer(
+        new_model(data, run), data.x, data.y, edges, nodes.train, nodes.selection, settings,
+        num_classes=data.num_classes,
+    )  # fmt: skip
 
 
 def _merit(trainer: Trainer) -> tuple[float, float]:

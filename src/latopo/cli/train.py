@@ -1,0 +1,182 @@
+"""``latopo train``: one model on one data set, fold by fold, kept in a folder."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from latopo.training import FoldResult, Run, RunFolder
+
+DataRoot = Annotated[
+    Path | None, typer.Option(help="Folder with raw files; $LATOPO_DATA, else your cache folder, by default.")
+]
+
+
+def train(
+    dataset: Annotated[str, typer.Argument(help="A name from `latopo datasets`.")],
+    model: Annotated[
+        str,
+        typer.Option(
+            help="mlp, gcn, dgm-e, dgm-m, dcm, dcm-all, topk-dcm, topk-dcm-all, dcm-plus, dcm-plus-edges or alpha-dgm."
+        ),
+    ] = "dcm",
+    graph: Annotated[bool, typer.Option(help="Give the model the data set's graph.")] = False,
+    protocol: Annotated[
+        str, typer.Option(help="honest: a validation chunk chooses; paper: the best test score is reported.")
+    ] = "honest",
+    splits: Annotated[str, typer.Option(help="Folds, such as 0-9, 3 or 0,2,5-7.")] = "0-9",
+    epochs: Annotated[int | None, typer.Option(help="Epochs; the paper's for the data set by default.")] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of weights, dropout and sampling.")] = 0,
+    out: Annotated[Path | None, typer.Option(help="Folder of the run; named after it by default.")] = None,
+    data_root: DataRoot = None,
+    snapshots: Annotated[
+        str, typer.Option(help="Epochs after which the complex is kept, such as 10,50; empty for none.")
+    ] = "10,50,100,150,200",
+    setting: Annotated[
+        list[str] | None,
+        typer.Option("--set", help="Another setting of model or training, such as gain=20; may be repeated."),
+    ] = None,
+    tensorboard: Annotated[bool, typer.Option(help="Also write event files for TensorBoard.")] = False,
+) -> None:
+    """Train a model on the folds of a data set and report its test score.
+
+    The same command goes on where it stopped. The folder holds settings, metrics of every epoch, complexes, weights and
+    predictions; `latopo report` shows it.
+    """
+    from latopo.training import Run, RunFolder
+    from latopo.training.tensorboard import check_tensorboard
+
+    folds = parse_numbers(splits, "--splits", 9)
+    settings = parse_settings(setting or []) | ({} if epochs is None else {"epochs": epochs})
+    run = Run(dataset, model, graph, protocol, seed, settings)  # type: ignore[arg-type]  # checked there
+    kept = [epoch for epoch in parse_numbers(snapshots, "--snapshots") if epoch <= run.training().epochs]
+    if tensorboard:
+        check_tensorboard()
+    data = _load(run, data_root)
+    folder = RunFolder(default_folder(run) if out is None else out, run, kept)
+    _train(folder, data, folds, tensorboard)
+
+
+def parse_numbers(text: str, option: str, highest: int | None = None) -> list[int]:
+    """The numbers in a text such as ``0,2,5-7``, ascending, each once.
+
+    Example:
+        >>> parse_numbers("5-7,0,6", "--splits", 9)
+        [0, 5, 6, 7]
+    """
+    from latopo.errors import LatopoError
+
+    numbers: set[int] = set()
+    for part in filter(None, text.replace(" ", "").split(",")):
+        first, dash, last = part.partition("-")
+        if not first.isdecimal() or (dash and not last.isdecimal()):
+            raise LatopoError(f"{option} {text}: expected numbers and ranges such as 0-9 or 0,2,5-7, got {part}")
+        start, stop = int(first), int(last or first)
+        if stop < start or (highest is not None and stop > highest):
+            limit = "" if highest is None else f" and at most {highest}"
+            raise LatopoError(f"{option} {text}: expected ascending ranges{limit}, got {part}")
+        numbers |= set(range(start, stop + 1))
+    if not numbers and highest is not None:
+        raise LatopoError(f"{option} is empty, expected numbers such as 0-{highest}")
+    return sorted(numbers)
+
+
+def parse_settings(pairs: list[str]) -> dict[str, Any]:
+    """Settings from texts such as ``gain=20``; values are JSON, or plain words.
+
+    Example:
+        >>> parse_settings(["gain=20", "polygons=all", "polygon_share=null"])
+        {'gain': 20, 'polygons': 'all', 'polygon_share': None}
+    """
+    import json
+
+    from latopo.errors import LatopoError
+
+    settings: dict[str, Any] = {}
+    for pair in pairs:
+        name, equals, value = pair.partition("=")
+        if not name or not equals:
+            raise LatopoError(f"--set {pair}: expected name=value, such as gain=20")
+        try:
+            settings[name] = json.loads(value)
+        except ValueError:
+            settings[name] = value
+    return settings
+
+
+def default_folder(run: "Run") -> Path:
+    """``runs/texas-dcm-honest``, with what departs from the defaults in the name."""
+    parts = [run.dataset, run.model, *(["graph"] if run.graph else []), run.protocol]
+    parts += [f"seed-{run.seed}"] if run.seed else []
+    parts += [f"{name}-{value}" for name, value in sorted(run.settings.items())]
+    return Path("runs") / "-".join(parts)
+
+
+def check_data_root(command: str, data_root: Path | None) -> None:
+    """Raise if a data root was named that is no folder."""
+    from latopo.errors import LatopoError
+
+    if data_root is not None and not data_root.expanduser().is_dir():
+        raise LatopoError(f"{command}: --data-root {data_root} is not a folder")
+
+
+def _load(run: "Run", data_root: Path | None) -> Any:
+    from latopo.data import load
+    from latopo.models import MODELS
+    from latopo.training.protocol import new_model
+
+    check_data_root("train", data_root)
+    if run.graph and not MODELS[run.model][0].uses_graph:
+        typer.echo(f"note: {run.model} ignores the graph", err=True)
+    data = load(run.dataset, data_root)
+    new_model(data, run)  # settings that no model knows are refused before a folder is made
+    return data
+
+
+def _train(folder: "RunFolder", data: Any, folds: list[int], tensorboard: bool) -> None:
+    from latopo.training import train_folds
+    from latopo.training.progress import TrainingProgress
+    from latopo.training.tensorboard import write_events
+
+    done = len(set(folds) & set(folder.finished()))
+    if done:
+        typer.echo(f"{done} of {len(folds)} folds are already in {folder.path}", err=True)
+
+    def finish(result: "FoldResult") -> None:
+        if tensorboard:
+            write_events(folder.path / "tensorboard" / f"fold-{result.fold}", result.training.history)
+        progress.finish(_line(result))
+
+    try:
+        with TrainingProgress(len(folds), done) as progress:
+            epochs = folder.run.planned_epochs
+            summary = train_folds(
+                folder, data, folds, on_start=lambda fold: progress.start(f"fold {fold}", epochs), on_finished=finish
+            )
+    except KeyboardInterrupt:
+        kept = len(set(folds) & set(folder.finished()))
+        typer.echo(
+            f"latopo: stopped; {kept} of {len(folds)} folds are in {folder.path}. Run it again to go on", err=True
+        )
+        raise typer.Exit(130) from None
+    typer.echo(f"{_score(summary)} ({folder.path})")
+
+
+def _line(result: "FoldResult") -> str:
+    facts = result.summary()
+    parts = [f"test {facts['test_score']:.3f}"]
+    parts += [] if facts["validation_score"] is None else [f"validation {facts['validation_score']:.3f}"]
+    parts += [f"epoch {facts['best_epoch']}", f"weight decay {facts['weight_decay']:g}"]
+    parts += [] if facts["mean_degree"] is None else [f"degree {facts['mean_degree']:.1f}"]
+    parts += [f"polygons {facts['num_polygons']}"] if facts["num_polygons"] else []
+    parts += [] if facts["homophily"] is None else [f"homophily {facts['homophily']:.2f}"]
+    return f"fold {result.fold}: {', '.join(parts)}, {facts['seconds']:.1f} s"
+
+
+def _score(summary: dict[str, Any]) -> str:
+    score, percent = summary["score"], 100 if summary["metric"] == "accuracy" else 1
+    spread = "" if score["std"] is None else f" ± {percent * score['std']:.2f}"
+    folds = "1 fold" if score["num_folds"] == 1 else f"{score['num_folds']} folds"
+    name = "accuracy" if summary["metric"] == "accuracy" else "R²"
+    return f"test {name} {percent * score['mean']:.2f}{spread} over {folds}"

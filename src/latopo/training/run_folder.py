@@ -1,0 +1,240 @@
+"""A run on disk: settings, metrics, complexes, weights and predictions, fold by fold.
+
+.. code-block:: text
+
+    RUN/
+      settings.json         what was run: dataset, model, graph, protocol, seed, settings, snapshot_epochs, versions
+      input.safetensors     complex of the given graph, all induced cycles as polygons (none if over 50,000);
+                            only if the data set has a graph, also when the model does not get it
+      summary.json          score (mean, std, folds), metric, and one entry per finished fold: that fold's fold.json
+      metrics.csv           the folds' metrics.csv one under another
+      predictions.csv       the folds' predictions.csv one under another
+      tensorboard/fold-K/   event files, if asked for
+      fold-K/               a finished fold; appears in one step
+        fold.json           test_score, validation_score, best_epoch, weight_decay, search, homophily, mean_degree,
+                            num_polygons, kept_share, budget_sampled, num_train, num_test, num_parameters, seconds
+        metrics.csv         fold, then the columns of latopo.training.loop.HISTORY, one line per epoch of the
+                            chosen training; empty fields where an epoch was not evaluated
+        predictions.csv     fold, node, part (train, validation, test), target, prediction, probability (of the
+                            predicted class; empty for regression), one line per node
+        model.json, weights.safetensors      the best epoch's model (latopo.models.load_model)
+        complexes/best.safetensors           the complex of the best epoch, if the model infers one
+        complexes/epoch-0040.safetensors     and of the chosen epochs (CellComplex.load)
+
+A fold that is there is never trained again; a run that was stopped goes on with the missing ones. Every file is written
+whole or not at all.
+"""
+
+import csv
+import io
+import json
+import math
+import os
+import shutil
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from statistics import fmean, stdev
+from typing import Any
+from uuid import uuid4
+
+from torch_geometric.data import Data
+
+from latopo._files import atomic_path
+from latopo._version import __version__
+from latopo.data.splits import Split
+from latopo.errors import LatopoError
+from latopo.models import save_model
+from latopo.training.input_complex import input_complex
+from latopo.training.loop import HISTORY, Row
+from latopo.training.protocol import FoldResult, predictions, run_fold
+from latopo.training.run import Run
+
+__all__ = ["RunFolder", "train_folds"]
+
+FORMAT = 1
+_TABLES = ("metrics.csv", "predictions.csv")
+_PREDICTIONS = ("fold", "node", "part", "target", "prediction", "probability")
+
+
+class RunFolder:
+    """The folder of one run; the module's text says what is in it.
+
+    Args:
+        path: the folder; made if it is missing, continued if it holds the same run.
+        run: what is trained in it.
+        snapshot_epochs: epochs after which the complex is kept.
+
+    Raises:
+        LatopoError: the folder holds something else, or a run with other settings.
+
+    Example:
+        >>> from tempfile import mkdtemp
+        >>> folder = RunFolder(mkdtemp() + "/run", Run("iris", "mlp"))
+        >>> folder.finished()
+        []
+    """
+
+    def __init__(self, path: str | os.PathLike[str], run: Run, snapshot_epochs: Iterable[int] = ()) -> None:
+        self.path, self.run = Path(path), run
+        self.snapshot_epochs = tuple(sorted(set(snapshot_epochs)))
+        settings = _describe(run, self.snapshot_epochs)
+        if (self.path / "settings.json").is_file():
+            _check_same(self.path, settings)
+        elif self.path.exists() and (not self.path.is_dir() or any(self.path.iterdir())):
+            raise LatopoError(f"{self.path} exists and is not a run of latopo; give another folder with --out")
+        else:
+            _make(self.path)
+            _write_json(self.path / "settings.json", settings)
+
+    def finished(self) -> list[int]:
+        """The folds that are done, ascending."""
+        return sorted(int(item.name.removeprefix("fold-")) for item in self.path.glob("fold-*") if item.is_dir())
+
+    def save_fold(self, data: Data, result: FoldResult) -> None:
+        """Keep a finished fold, then bring the tables and the summary of the whole run up to date."""
+        draft, target = self.path / f".fold-{result.fold}.{uuid4().hex}", self.path / f"fold-{result.fold}"
+        try:
+            _write_fold(draft, data, result)
+            if not target.exists():
+                draft.rename(target)
+        finally:
+            shutil.rmtree(draft, ignore_errors=True)
+        self.summarize()
+
+    def save_input(self, data: Data) -> None:
+        """Keep the complex of the given graph, if there is one."""
+        target = self.path / "input.safetensors"
+        if data.edge_index is not None and not target.exists():
+            input_complex(data.edge_index, data.num_nodes).save(target)
+
+    def summarize(self) -> dict[str, Any]:
+        """Write ``summary.json`` and the tables of all finished folds; returns the summary."""
+        folders = [self.path / f"fold-{fold}" for fold in self.finished()]
+        folds = [json.loads((folder / "fold.json").read_text()) for folder in folders]
+        scores = [fold["test_score"] for fold in folds]
+        score = {
+            "mean": fmean(scores) if scores else None,
+            "std": stdev(scores) if len(scores) > 1 else None,
+            "num_folds": len(scores),
+        }
+        metric = "accuracy" if self.run.entry.task == "classification" else "r2"
+        summary = {"metric": metric, "score": score, "folds": folds}
+        for name in _TABLES:
+            with atomic_path(self.path / name) as draft:
+                draft.write_text(_join([(folder / name).read_text() for folder in folders]))
+        _write_json(self.path / "summary.json", summary)
+        return summary
+
+
+def train_folds(
+    folder: RunFolder,
+    data: Data,
+    folds: Sequence[int],
+    *,
+    on_start: Callable[[int], Callable[[Row], None] | None] | None = None,
+    on_finished: Callable[[FoldResult], None] | None = None,
+) -> dict[str, Any]:
+    """Train the folds that are missing, keep each as soon as it is done, and return the summary.
+
+    Args:
+        folder: where they are kept.
+        data: the data set.
+        folds: 0 to 9.
+        on_start: called with the number of a fold that begins; may return a function for its epochs.
+        on_finished: called with each new result.
+    """
+    folder.save_input(data)
+    for fold in folds:
+        if fold in folder.finished():
+            continue
+        on_epoch = None if on_start is None else on_start(fold)
+        result = run_fold(data, folder.run, fold, snapshot_epochs=folder.snapshot_epochs, on_epoch=on_epoch)
+        folder.save_fold(data, result)
+        if on_finished is not None:
+            on_finished(result)
+    return folder.summarize()
+
+
+def _describe(run: Run, snapshot_epochs: tuple[int, ...]) -> dict[str, Any]:
+    """Everything that decides the numbers; which folds are trained does not."""
+    return {
+        "format": FORMAT,
+        "latopo": __version__,
+        "dataset": run.dataset,
+        "model": run.model,
+        "graph": run.graph,
+        "protocol": run.protocol,
+        "seed": run.seed,
+        "epochs": run.training().epochs,
+        "settings": run.settings,
+        "snapshot_epochs": list(snapshot_epochs),
+    }
+
+
+def _check_same(path: Path, wanted: dict[str, Any]) -> None:
+    try:
+        found = json.loads((path / "settings.json").read_text())
+        differing = [name for name in wanted if found.get(name) != wanted[name]]
+    except (ValueError, AttributeError) as error:
+        raise LatopoError(f"{path / 'settings.json'} is broken ({error}); give another folder with --out") from error
+    if differing:
+        changes = ", ".join(f"{name} {found.get(name)!r} (now {wanted[name]!r})" for name in differing)
+        raise LatopoError(f"{path} holds a run with {changes}; continue it as it was, or give another --out")
+
+
+def _make(path: Path) -> None:
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise LatopoError(f"{path} cannot be made ({error.strerror}); give another folder with --out") from error
+
+
+def _write_json(path: Path, content: dict[str, Any]) -> None:
+    with atomic_path(path) as draft:
+        draft.write_text(json.dumps(content, indent=2) + "\n")
+
+
+def _write_fold(folder: Path, data: Data, result: FoldResult) -> None:
+    (folder / "complexes").mkdir(parents=True)
+    search = {str(decay): score for decay, score in result.search.items()}
+    _write_json(folder / "fold.json", {"fold": result.fold, **result.summary(), "search": search})
+    rows = ([result.fold, *row.values()] for row in result.training.history)
+    (folder / "metrics.csv").write_text(_csv(("fold", *HISTORY), rows))
+    (folder / "predictions.csv").write_text(_csv(_PREDICTIONS, _prediction_rows(data, result)))
+    save_model(result.model, folder)
+    for epoch, complex in result.training.snapshots.items():
+        complex.save(folder / "complexes" / f"epoch-{epoch:04d}.safetensors")
+    if (best := result.training.best_output.complex) is not None:
+        best.save(folder / "complexes" / "best.safetensors")
+
+
+def _prediction_rows(data: Data, result: FoldResult) -> Iterable[Sequence[object]]:
+    values, probability = predictions(data, result)
+    parts = _parts(result.split, data.num_nodes)
+    columns = zip(parts, data.y.tolist(), values.tolist(), probability.tolist(), strict=True)
+    for node, (part, target, value, sure) in enumerate(columns):
+        yield (result.fold, node, part, target, value, None if math.isnan(sure) else sure)
+
+
+def _parts(nodes: Split, num_nodes: int) -> list[str]:
+    parts = [""] * num_nodes
+    for name, index in (("train", nodes.train), ("validation", nodes.val), ("test", nodes.test)):
+        for node in [] if index is None else index.tolist():
+            parts[node] = name
+    return parts
+
+
+def _csv(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(header)
+    writer.writerows(["" if value is None else value for value in row] for row in rows)
+    return text.getvalue()
+
+
+def _join(tables: Sequence[str]) -> str:
+    """Tables with one header, one under another."""
+    if not tables:
+        return ""
+    header = tables[0].partition("\n")[0] + "\n"
+    return header + "".join(table.partition("\n")[2] for table in tables)
