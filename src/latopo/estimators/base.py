@@ -1,0 +1,227 @@
+"""What the three estimators share: parameters, fitting, and queries that join the fitted complex."""
+
+import sys
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.base import BaseEstimator
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted, validate_data
+from torch import Tensor
+
+from latopo.complex import CellComplex
+from latopo.errors import LatopoError
+from latopo.estimators.fitted import AnchorStates, FittedTopology, fitted_topology
+from latopo.estimators.progress import epoch_progress, time_note
+from latopo.estimators.queries import QueryAnswer, answer_queries
+from latopo.estimators.scaling import Scaling
+from latopo.estimators.splitting import validation_split
+from latopo.models import DCMNet, build_model
+from latopo.nn.checks import simple_edges
+from latopo.training import TrainingSettings, seeded, train
+
+__all__ = ["DCMEstimator"]
+
+FloatArray = NDArray[np.float64]
+
+_CANDIDATES_PER_ROW = 10
+_CANDIDATES = 50_000
+
+
+class DCMEstimator(BaseEstimator):
+    """Base class of the estimators; the parameters are described there."""
+
+    complex_: CellComplex
+    n_features_in_: int
+
+    def __init__(
+        self,
+        max_length: int = 4,
+        *,
+        degree: float = 5.0,
+        hidden_channels: int = 32,
+        dropout: float = 0.5,
+        learning_rate: float = 0.01,
+        weight_decay: float = 5e-4,
+        max_epochs: int = 200,
+        early_stopping: bool = True,
+        validation_fraction: float = 0.1,
+        patience: int = 10,
+        max_anchors: int | None = None,
+        unlabelled: Any = None,
+        random_state: Any = None,
+        device: str = "auto",
+        verbose: int = 0,
+    ) -> None:
+        self.max_length = max_length
+        self.degree = degree
+        self.hidden_channels = hidden_channels
+        self.dropout = dropout
+        self.learning_rate = learning_rate
+        self.weight_decay = weight_decay
+        self.max_epochs = max_epochs
+        self.early_stopping = early_stopping
+        self.validation_fraction = validation_fraction
+        self.patience = patience
+        self.max_anchors = max_anchors
+        self.unlabelled = unlabelled
+        self.random_state = random_state
+        self.device = device
+        self.verbose = verbose
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.target_tags.required = True
+        return tags
+
+    def _fit(self, X: Any, target: NDArray[Any], labelled: NDArray[np.bool_], num_classes: int, edge_index: Any) -> Any:
+        """Train on checked data and answer for every row; ``target``: classes from 0, or values (``num_classes`` 0)."""
+        name = type(self).__name__
+        random = check_random_state(self.random_state)
+        seed = int(random.randint(2**31 - 1))
+        edges = _edge_tensor(name, edge_index, X.shape[0])
+        self.anchor_rows_ = self._anchor_rows(labelled, random)
+        anchors, edges = X[self.anchor_rows_], _induced(edges, self.anchor_rows_, X.shape[0])
+        self._scaling = Scaling.of(name, anchors)
+        x = self._scaling.apply(anchors)
+        target, labelled = target[self.anchor_rows_], labelled[self.anchor_rows_]
+        index = np.flatnonzero(labelled)
+        fraction = self.validation_fraction if self.early_stopping else 0.0
+        parts = validation_split(index, target[index] if num_classes else None, fraction, random)
+        with seeded(seed):
+            model = self._build(x.size(0), x.size(1), max(num_classes, 1), edges is not None)
+        result = self._train(model, x.float(), torch.from_numpy(target), edges, parts, num_classes, seed)
+        self.history_, self.best_epoch_ = result.history, result.best_epoch
+        self.target_mean_, self.target_scale_ = result.target_mean, result.target_scale
+        topology, output = fitted_topology(model.cpu().double().eval(), x, edges)
+        self._adopt(model, topology)
+        return self._all_rows(X, output.prediction)
+
+    def _anchor_rows(self, labelled: NDArray[np.bool_], random: np.random.RandomState) -> NDArray[np.int64]:
+        """The rows that make the complex: all, or a random part, labelled rows first."""
+        if self.max_anchors is None or len(labelled) <= self.max_anchors:
+            return np.arange(len(labelled))
+        order = random.permutation(len(labelled))
+        order = order[np.argsort(~labelled[order], kind="stable")]
+        return np.sort(order[: self.max_anchors])
+
+    def _all_rows(self, X: Any, prediction: Tensor) -> FloatArray:
+        """Predictions within the complex, and for the rows that ``max_anchors`` left out as for queries."""
+        answers = np.empty((X.shape[0], prediction.size(1)))
+        answers[self.anchor_rows_] = prediction.numpy()
+        left = np.setdiff1d(np.arange(X.shape[0]), self.anchor_rows_)
+        if left.size:
+            answers[left] = self._join(X[left]).prediction.numpy()
+        return answers
+
+    def _build(self, rows: int, in_channels: int, out_channels: int, graph: bool) -> DCMNet:
+        model = build_model(
+            "dcm-plus",
+            in_channels,
+            out_channels,
+            graph,
+            hidden_channels=self.hidden_channels,
+            max_length=self.max_length,
+            degree=self.degree,
+            dropout=self.dropout,
+        )
+        assert isinstance(model, DCMNet)
+        # Classes pull together as they are learned, and a class that has become a clique has cubes of its size in
+        # triangles: a few for each row are enough, and keep the step's time and memory linear.
+        model.dcm.polygons.candidate_budget = min(_CANDIDATES_PER_ROW * max(rows, 1), _CANDIDATES)
+        return model
+
+    def _train(
+        self,
+        model: DCMNet,
+        x: Tensor,
+        y: Tensor,
+        edges: Tensor | None,
+        parts: tuple[NDArray[np.int64], NDArray[np.int64]],
+        num_classes: int,
+        seed: int,
+    ) -> Any:
+        device = _device(self.device)
+        settings = TrainingSettings(
+            epochs=self.max_epochs,
+            lr=self.learning_rate,
+            weight_decay=self.weight_decay,
+            seed=seed,
+            patience=self.patience if self.early_stopping else None,
+        )
+        if self.verbose:
+            print(time_note(model, x, self.max_epochs), file=sys.stderr)
+        model.to(device)
+        rows, chosen = (torch.from_numpy(part).to(device) for part in parts)
+        moved = None if edges is None else edges.to(device)
+        with epoch_progress(self.max_epochs, bool(self.verbose)) as on_epoch:
+            return train(
+                model, x.to(device), y.to(device), moved, rows, chosen, settings,
+                num_classes=num_classes, on_epoch=on_epoch,
+            )  # fmt: skip
+
+    def _adopt(self, model: DCMNet, topology: FittedTopology) -> None:
+        """Take over a trained model and its topology, from a fit or from a file."""
+        self._model, self._topology = model, topology
+        self._states = AnchorStates.of(model, topology)
+        self.complex_ = topology.complex
+        prob = topology.complex.edge_prob
+        assert prob is not None
+        self.edge_probabilities_ = prob.numpy()
+
+    def _answers(self, X: Any) -> QueryAnswer:
+        check_is_fitted(self)
+        return self._join(validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False))
+
+    def _join(self, X: Any) -> QueryAnswer:
+        """Answers to all queries, put together from the blocks."""
+        x = self._scaling.apply(X)
+        blocks = list(answer_queries(self._model, self._states, self._topology.rule, x))
+        pointers = [blocks[0].ptr[:1]]
+        for block in blocks:
+            pointers.append(block.ptr[1:] + pointers[-1][-1])
+        columns = [torch.cat(parts) for parts in zip(*blocks, strict=True)]
+        return QueryAnswer(*columns)._replace(ptr=torch.cat(pointers))
+
+    def attachments(self, X: Any) -> Any:
+        """Which training rows each row of X was tied to, and how strongly.
+
+        Returns:
+            sparse CSR array [len(X), training rows]; a row's entries are its probabilities, which sum to 1.
+        """
+        answer = self._answers(X)
+        shape = (answer.prediction.size(0), self.complex_.num_nodes)
+        return sparse.csr_array((answer.prob.numpy(), answer.anchor.numpy(), answer.ptr.numpy()), shape=shape)
+
+
+def _edge_tensor(name: str, edge_index: Any, count: int) -> Tensor | None:
+    if edge_index is None:
+        return None
+    try:
+        edges = torch.as_tensor(np.asarray(edge_index))
+    except (TypeError, ValueError) as error:
+        raise LatopoError(f"{name}: edge_index must be an integer array [2, E], got {edge_index!r}") from error
+    return simple_edges(name, edges, count)
+
+
+def _induced(edges: Tensor | None, rows: NDArray[np.int64], count: int) -> Tensor | None:
+    """The edges between some of the rows, renumbered."""
+    if edges is None or len(rows) == count:
+        return edges
+    number = torch.full((count,), -1)
+    number[torch.from_numpy(rows)] = torch.arange(len(rows))
+    edges = number[edges]
+    return edges[:, (edges >= 0).all(dim=0)]
+
+
+def _device(name: str) -> torch.device:
+    if name == "auto":
+        name = "cuda" if torch.cuda.is_available() else "cpu"
+    try:
+        return torch.device(name)
+    except RuntimeError as error:
+        raise LatopoError(f"device: expected auto, cpu, cuda or another name that torch knows, got {name!r}") from error

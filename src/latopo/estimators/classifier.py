@@ -1,0 +1,104 @@
+"""Classification of table rows on a learned cell complex."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import ClassifierMixin
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import column_or_1d, validate_data
+
+from latopo.errors import LatopoError
+from latopo.estimators.base import DCMEstimator
+
+__all__ = ["DCMClassifier", "class_targets"]
+
+
+class DCMClassifier(ClassifierMixin, DCMEstimator):
+    """Classifier that learns a cell complex over the training rows and lets every new row join it.
+
+    Training infers edges between similar rows and polygons among them, passes messages on both and learns all of it
+    from the labels (the recipe ``dcm-plus``). A row to predict joins the fitted complex on its own: it chooses anchors
+    among the training rows and closes polygons with them, and hears them without being heard. So ``predict(X)[i]`` does
+    not depend on the other rows; and predicting a training row again need not give its ``transduction_``, in which the
+    row was part of the complex.
+
+    There is no ``warm_start``: a fit on other rows is another complex.
+
+    Args:
+        max_length: longest polygon; below 3 there are none.
+        degree: neighbours that a row chooses on average, to begin with; the gain is set for it from the features alone.
+        hidden_channels: width of all hidden layers.
+        dropout: before message passing and before the head.
+        learning_rate, weight_decay: of Adam.
+        max_epochs: most epochs; each is one step on all rows.
+        early_stopping: whether a part of the labelled rows is kept from training and chooses the epoch. Below 30
+            labelled rows, and without early stopping, the training rows choose.
+        validation_fraction: that part.
+        patience: evaluations (one every third epoch) without progress after which training stops.
+        max_anchors: with more rows than this, a random part of them makes the complex and the others are not used: time
+            grows with the square of the rows.
+        unlabelled: the value of ``y`` that means "no label", such as −1. Such rows take part in the topology. By
+            default every value is a class.
+        random_state: seed, ``RandomState`` or None.
+        device: where training runs: ``"auto"`` (a GPU if there is one), ``"cpu"``, ``"cuda"``. Queries run in float64
+            on the CPU.
+        verbose: 1 prints the expected time and a progress bar.
+
+    Attributes:
+        classes_: the classes.
+        complex_: the fitted :class:`~latopo.CellComplex`; its nodes are the training rows ``anchor_rows_``.
+        edge_probabilities_: probability of each of its edges, [E].
+        transduction_: class of every training row, labelled or not, within the complex.
+        anchor_rows_: numbers of the training rows in the complex: all, unless ``max_anchors`` cut them.
+        history_: one dictionary per epoch.
+        best_epoch_: the epoch whose weights were kept.
+        n_features_in_, feature_names_in_: as in scikit-learn.
+
+    Example:
+        >>> from sklearn.datasets import load_iris
+        >>> X, y = load_iris(return_X_y=True)
+        >>> classifier = DCMClassifier(random_state=0, max_epochs=40).fit(X[::2], y[::2])
+        >>> bool(classifier.score(X[1::2], y[1::2]) > 0.9)
+        True
+    """
+
+    def fit(self, X: Any, y: Any, edge_index: Any = None) -> "DCMClassifier":
+        """Learn the complex and the classes.
+
+        Args:
+            X: features [N, d], an array, a data frame or a sparse matrix.
+            y: classes [N], numbers or strings.
+            edge_index: a given graph over the rows [2, E], if there is one; queries have no edges in it.
+        """
+        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64, ensure_min_samples=2)
+        y = column_or_1d(y, warn=True)
+        self.classes_, target, labelled = class_targets(type(self).__name__, y, self.unlabelled)
+        prediction = self._fit(X, target, labelled, len(self.classes_), edge_index)
+        self.transduction_ = self.classes_[prediction.argmax(axis=1)]
+        return self
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Probability of each class for each row, [N, classes]."""
+        return self._answers(X).prediction.softmax(dim=1).numpy()
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The most probable class of each row, [N]."""
+        probabilities = self.predict_proba(X)
+        return self.classes_[probabilities.argmax(axis=1)]
+
+
+def class_targets(
+    caller: str, y: NDArray[Any], unlabelled: Any
+) -> tuple[NDArray[Any], NDArray[np.int64], NDArray[np.bool_]]:
+    """The classes, every row's class number (0 where there is no label), and which rows have a label."""
+    labelled = np.ones(len(y), bool) if unlabelled is None else np.asarray(y != unlabelled)
+    if not labelled.any():
+        raise LatopoError(f"{caller}: y has no label at all; at least two classes are needed")
+    check_classification_targets(y[labelled])
+    classes, numbers = np.unique(y[labelled], return_inverse=True)
+    if len(classes) < 2:
+        raise LatopoError(f"{caller}: y has one class, {classes[0]!r}; at least two are needed")
+    target = np.zeros(len(y), np.int64)
+    target[labelled] = numbers
+    return classes, target, labelled

@@ -1,0 +1,69 @@
+"""Regression of table rows on a learned cell complex."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import RegressorMixin
+from sklearn.utils import check_array
+from sklearn.utils.validation import _check_y, check_consistent_length, validate_data
+
+from latopo.errors import LatopoError
+from latopo.estimators.base import DCMEstimator
+
+__all__ = ["DCMRegressor", "regression_target"]
+
+
+class DCMRegressor(RegressorMixin, DCMEstimator):
+    """Regressor that learns a cell complex over the training rows and lets every new row join it.
+
+    As :class:`~latopo.estimators.DCMClassifier`, with the same parameters and attributes (but ``classes_``); the loss
+    is the mean squared error of standardised targets.
+
+    Args:
+        unlabelled: ``"nan"`` accepts NaN in ``y`` as "no target"; such rows take part in the topology.
+
+    Attributes:
+        transduction_: value of every training row, with a target or without, within the complex.
+
+    Example:
+        >>> X = np.linspace(0, 6, 120)[:, None]
+        >>> regressor = DCMRegressor(random_state=0).fit(X, np.sin(X[:, 0]))
+        >>> bool(regressor.score(X + 0.01, np.sin(X[:, 0])) > 0.7)
+        True
+    """
+
+    def fit(self, X: Any, y: Any, edge_index: Any = None) -> "DCMRegressor":
+        """Learn the complex and the values; ``edge_index`` as in :meth:`DCMClassifier.fit`."""
+        X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, ensure_min_samples=2)
+        target, labelled = regression_target(type(self).__name__, y, self.unlabelled)
+        check_consistent_length(X, target)
+        prediction = self._fit(X, target, labelled, 0, edge_index)
+        self.transduction_ = self._in_units(prediction)
+        return self
+
+    def predict(self, X: Any) -> NDArray[np.float64]:
+        """The value of each row, [N]."""
+        return self._in_units(self._answers(X).prediction.numpy())
+
+    def _in_units(self, prediction: NDArray[np.float64]) -> NDArray[np.float64]:
+        return self.target_mean_ + self.target_scale_ * prediction[:, 0]
+
+
+def regression_target(caller: str, y: Any, unlabelled: Any) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    """Values as float64 [N], 0 where there is none, and which rows have one."""
+    if unlabelled not in (None, "nan"):
+        raise LatopoError(f"{caller}: unlabelled must be None or 'nan' (NaN in y means no target), got {unlabelled!r}")
+    if y is None:
+        raise ValueError(f"{caller}: requires y to be passed, but the target y is None")
+    if unlabelled is None:
+        y = _check_y(y, y_numeric=True)
+    else:
+        y = check_array(y, ensure_2d=False, dtype=np.float64, ensure_all_finite="allow-nan")
+    values = np.asarray(y, np.float64).reshape(len(y), -1)
+    if values.shape[1] != 1:
+        raise ValueError(f"{caller}: y must have one column, got {values.shape[1]}; fit one estimator for each")
+    labelled = ~np.isnan(values[:, 0])
+    if not labelled.any():
+        raise LatopoError(f"{caller}: y has no value at all; there is nothing to learn from")
+    return np.where(labelled, values[:, 0], 0.0), labelled

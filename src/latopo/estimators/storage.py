@@ -1,0 +1,147 @@
+"""Fitted estimators on disk: safetensors and JSON, nothing pickled, no training data needed."""
+
+import hashlib
+import json
+import os
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from safetensors.torch import load_file, save_file
+
+from latopo._files import atomic_path
+from latopo._version import __version__
+from latopo.complex import CellComplex
+from latopo.errors import LatopoError
+from latopo.estimators.base import DCMEstimator
+from latopo.estimators.classifier import DCMClassifier
+from latopo.estimators.fitted import FittedTopology, PolygonRule
+from latopo.estimators.regressor import DCMRegressor
+from latopo.estimators.scaling import Scaling
+from latopo.estimators.transformer import DCMTransformer
+from latopo.models import DCMNet, load_model, save_model
+
+__all__ = ["load_estimator", "save_estimator"]
+
+FORMAT = 1
+_CLASSES: dict[str, type[DCMEstimator]] = {cls.__name__: cls for cls in (DCMClassifier, DCMRegressor, DCMTransformer)}
+_FILES = ("model.json", "weights.safetensors", "complex.safetensors", "features.safetensors")
+
+
+def save_estimator(estimator: DCMEstimator, folder: str | os.PathLike[str]) -> None:
+    """Write a fitted estimator into a folder.
+
+    ``estimator.json`` (class, parameters, classes, checksums of the others), ``model.json``, ``weights.safetensors``,
+    ``complex.safetensors`` and ``features.safetensors`` (hidden features of the training rows, not the rows).
+
+    Example:
+        >>> import tempfile
+        >>> X = np.random.RandomState(0).randn(40, 3)
+        >>> classifier = DCMClassifier(random_state=0, max_epochs=5).fit(X, X[:, 0] > 0)
+        >>> folder = tempfile.mkdtemp()
+        >>> save_estimator(classifier, folder)
+        >>> bool((load_estimator(folder).predict_proba(X) == classifier.predict_proba(X)).all())
+        True
+    """
+    target, topology = Path(folder), estimator._topology
+    save_model(estimator._model, target)
+    topology.complex.save(target / "complex.safetensors")
+    shift, factor = (torch.from_numpy(part) for part in estimator._scaling)
+    tensors = {"hidden": topology.hidden, "x_aux": topology.x_aux, "shift": shift, "factor": factor}
+    tensors["anchor_rows"] = torch.from_numpy(estimator.anchor_rows_)
+    with atomic_path(target / "features.safetensors") as draft:
+        save_file({name: tensor.contiguous() for name, tensor in tensors.items()}, draft)
+    described = {**_describe(estimator), "checksums": {name: _checksum(target / name) for name in _FILES}}
+    with atomic_path(target / "estimator.json") as draft:
+        draft.write_text(json.dumps(described, indent=2), encoding="utf-8")
+
+
+def load_estimator(folder: str | os.PathLike[str]) -> Any:
+    """The estimator that :func:`save_estimator` wrote; ``history_`` and ``transduction_`` are not kept.
+
+    Raises:
+        LatopoError: a file is missing, damaged or changed, or written by a newer latopo.
+    """
+    source = Path(folder)
+    described = _read_description(source)
+    for name in _FILES:
+        _check(source / name, described["checksums"][name])
+    try:
+        return _restore(source, described)
+    except (KeyError, TypeError, ValueError, RuntimeError) as error:
+        raise LatopoError(f"load_estimator: the files in {source} do not belong together: {error}") from error
+
+
+def _describe(estimator: DCMEstimator) -> dict[str, Any]:
+    classes: NDArray[Any] | None = getattr(estimator, "classes_", None)
+    names: NDArray[Any] | None = getattr(estimator, "feature_names_in_", None)
+    parameters = {name: value for name, value in estimator.get_params().items() if name != "random_state"}
+    return {
+        "format": FORMAT,
+        "latopo": __version__,
+        "class": type(estimator).__name__,
+        "parameters": {name: _plain(value) for name, value in parameters.items()},
+        "classes": None if classes is None else classes.tolist(),
+        "feature_names": None if names is None else names.tolist(),
+        "features": estimator.n_features_in_,
+        "target": [estimator.target_mean_, estimator.target_scale_],
+        "polygon_rule": asdict(estimator._topology.rule),
+    }
+
+
+def _plain(value: Any) -> Any:
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def _restore(source: Path, described: dict[str, Any]) -> DCMEstimator:
+    estimator = _CLASSES[described["class"]](**described["parameters"])
+    model = load_model(source)
+    if not isinstance(model, DCMNet):
+        raise ValueError(f"the model is a {type(model).__name__}, expected a DCMNet")
+    tensors = load_file(source / "features.safetensors")
+    estimator.n_features_in_ = described["features"]
+    if described["feature_names"] is not None:
+        estimator.feature_names_in_ = np.array(described["feature_names"], dtype=object)
+    if described["classes"] is not None:
+        estimator.classes_ = np.array(described["classes"])
+    estimator.target_mean_, estimator.target_scale_ = described["target"]
+    estimator.anchor_rows_ = tensors["anchor_rows"].numpy()
+    estimator._scaling = Scaling(tensors["shift"].numpy(), tensors["factor"].numpy())
+    complex = CellComplex.load(source / "complex.safetensors")
+    rule = PolygonRule(**described["polygon_rule"])
+    estimator._adopt(model.double(), FittedTopology(complex, tensors["hidden"], tensors["x_aux"], rule))
+    return estimator
+
+
+def _read_description(source: Path) -> dict[str, Any]:
+    try:
+        described = json.loads((source / "estimator.json").read_text(encoding="utf-8"))
+        written, known = described["format"], set(described["checksums"])
+    except OSError as error:
+        raise LatopoError(f"load_estimator: {source / 'estimator.json'} cannot be read: {error.strerror}") from error
+    except (ValueError, KeyError, TypeError) as error:
+        raise LatopoError(f"load_estimator: {source / 'estimator.json'} is damaged ({error}); fit again") from error
+    if written != FORMAT:
+        raise LatopoError(
+            f"load_estimator: {source} has format {written}, this latopo {__version__} reads format {FORMAT}; it was "
+            f"written by latopo {described.get('latopo')}: install that version, or fit again"
+        )
+    if known != set(_FILES) or described.get("class") not in _CLASSES:
+        raise LatopoError(f"load_estimator: {source / 'estimator.json'} is damaged; fit again")
+    return described
+
+
+def _checksum(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def _check(path: Path, expected: str) -> None:
+    try:
+        found = _checksum(path)
+    except OSError as error:
+        raise LatopoError(f"load_estimator: {path} cannot be read: {error.strerror}") from error
+    if found != expected:
+        raise LatopoError(f"load_estimator: {path} was changed or is incomplete (its checksum differs); fit again")

@@ -1,0 +1,56 @@
+"""Features from a learned cell complex."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.multiclass import type_of_target
+from sklearn.utils.validation import column_or_1d, validate_data
+
+from latopo.estimators.base import DCMEstimator
+from latopo.estimators.classifier import class_targets
+from latopo.estimators.regressor import regression_target
+
+__all__ = ["DCMTransformer"]
+
+
+class DCMTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, DCMEstimator):
+    """Transformer whose features are what the head of the classifier or regressor sees.
+
+    Three parts side by side, ``hidden_channels`` columns each: node features after message passing, edge features
+    brought down to the nodes, and the row's own hidden features (with a given graph a fourth: a convolution over it).
+    They are learned for ``y``, which is required. Parameters as in :class:`~latopo.estimators.DCMClassifier`.
+
+    A continuous ``y`` (fractions, by scikit-learn's ``type_of_target``) is regressed, anything else is classified.
+
+    Example:
+        >>> from sklearn.datasets import load_iris
+        >>> X, y = load_iris(return_X_y=True)
+        >>> DCMTransformer(random_state=0, max_epochs=10).fit(X, y).transform(X).shape
+        (150, 96)
+    """
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = ["float64"]
+        return tags
+
+    def fit(self, X: Any, y: Any, edge_index: Any = None) -> "DCMTransformer":
+        """Learn the complex and the features for ``y``; ``edge_index`` as in :meth:`DCMClassifier.fit`."""
+        X, y = validate_data(
+            self, X, y, accept_sparse="csr", dtype=np.float64, ensure_min_samples=2, multi_output=False
+        )
+        if type_of_target(y) == "continuous":
+            values, labelled = regression_target(type(self).__name__, y, None)
+            self._fit(X, values, labelled, 0, edge_index)
+        else:
+            y = column_or_1d(y, warn=True)
+            classes, numbers, labelled = class_targets(type(self).__name__, y, self.unlabelled)
+            self._fit(X, numbers, labelled, len(classes), edge_index)
+        self._n_features_out = self._model.head.in_features
+        return self
+
+    def transform(self, X: Any) -> NDArray[np.float64]:
+        """The features of each row, [N, parts · hidden_channels]."""
+        return self._answers(X).features.numpy()

@@ -1,0 +1,175 @@
+"""What a column is: numbers, dates or categories, or nothing to learn from."""
+
+import math
+import re
+from collections import Counter
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from latopo.errors import LatopoError
+
+__all__ = ["Column", "Kind", "infer_column", "parse_dates", "parse_numbers"]
+
+Kind = Literal["number", "date", "category"]
+Cells = list[str | None]
+FloatArray = NDArray[np.float64]
+
+MAX_CATEGORIES = 50
+_MOSTLY = 0.9  # share of numbers from which a column counts as numeric with mistakes in it
+_EXACT = 2**53  # integers beyond have no float64 of their own
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+_DATE = re.compile(r"\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)?)?")
+
+
+@dataclass(frozen=True)
+class Column:
+    """How one column becomes features.
+
+    Attributes:
+        name: of the column.
+        kind: numbers and dates (in days) give one feature, categories one for each value.
+        fill: what stands for a missing number: the median of the training rows.
+        values: the categories, most frequent first; None among them is "missing".
+    """
+
+    name: str
+    kind: Kind
+    fill: float = 0.0
+    values: tuple[str | None, ...] = ()
+
+    @property
+    def feature_names(self) -> list[str]:
+        """Names of the features that it gives."""
+        if self.kind != "category":
+            return [self.name]
+        return [f"{self.name}={'(missing)' if value is None else value}" for value in self.values]
+
+
+def infer_column(name: str, cells: Cells, categorical: bool = False) -> tuple[Column | None, list[str]]:
+    """The column's kind, None if there is nothing to learn from it, and notes on what was decided and why.
+
+    Raises:
+        LatopoError: a number is infinite, or a numeric column has text in it.
+
+    Example:
+        >>> infer_column("size", ["1", "3", None, "8"])[0]
+        Column(name='size', kind='number', fill=3.0, values=())
+        >>> infer_column("same", ["x", "x"])
+        (None, ["column 'same' is constant ('x'): left out"])
+    """
+    counts = Counter(cell for cell in cells if cell is not None)
+    if not counts:
+        return None, [f"column {name!r} is empty: left out"]
+    if len(counts) == 1 and None not in cells:
+        return None, [f"column {name!r} is constant ({next(iter(counts))!r}): left out"]
+    if not categorical:
+        _refuse_text_among_numbers(name, cells, counts)
+        if all(map(_is_number, counts)):
+            return _number_column(name, cells)
+        if all(map(_is_date, counts)):
+            return _date_column(name, cells)
+    return _category_column(name, cells, counts, categorical)
+
+
+def _is_number(cell: str) -> bool:
+    return _NUMBER.fullmatch(cell) is not None or _is_infinite(cell)
+
+
+def _is_infinite(cell: str) -> bool:
+    return cell.lower().lstrip("+-") in ("inf", "infinity")
+
+
+def _is_date(cell: str) -> bool:
+    return _DATE.fullmatch(cell) is not None
+
+
+def _refuse_text_among_numbers(name: str, cells: Cells, counts: Counter[str]) -> None:
+    texts = [cell for cell in counts if not _is_number(cell)]
+    numbers = sum(count for cell, count in counts.items() if _is_number(cell))
+    if texts and len(counts) - len(texts) > 10 and numbers >= _MOSTLY * counts.total():
+        row = next(at for at, cell in enumerate(cells) if cell in texts)
+        raise LatopoError(
+            f"column {name!r} has {numbers} numbers and text, first {cells[row]!r} in row {row + 1}; correct it, or "
+            f"use --drop {name!r} or --categorical {name!r}"
+        )
+
+
+def parse_numbers(name: str, cells: Cells) -> FloatArray:
+    """Numbers as float64, NaN where a cell is missing.
+
+    Raises:
+        LatopoError: a cell is text, infinite, or beyond float64.
+    """
+    values = np.full(len(cells), np.nan)
+    for row, cell in enumerate(cells):
+        if cell is None:
+            continue
+        if not _is_number(cell):
+            raise LatopoError(f"column {name!r} must hold numbers, but row {row + 1} has the text {cell!r}")
+        values[row] = float(cell)
+        if math.isinf(values[row]):
+            why = "is infinite" if _is_infinite(cell) else "is too large for a number"
+            raise LatopoError(
+                f"column {name!r}: {cell[:40]} in row {row + 1} {why}; correct it, or leave the cell empty"
+            )
+    return values
+
+
+def parse_dates(name: str, cells: Cells) -> FloatArray:
+    """ISO dates as days since 1970-01-01, NaN where a cell is missing."""
+    values = np.full(len(cells), np.nan)
+    for row, cell in enumerate(cells):
+        if cell is None:
+            continue
+        try:
+            moment = datetime.fromisoformat(cell)
+        except ValueError as error:
+            raise LatopoError(
+                f"column {name!r} must hold dates such as 2024-01-31, but row {row + 1} has {cell!r}"
+            ) from error
+        zone = moment.tzinfo or UTC
+        values[row] = moment.replace(tzinfo=zone).timestamp() / 86400
+    return values
+
+
+def _number_column(name: str, cells: Cells) -> tuple[Column | None, list[str]]:
+    values = parse_numbers(name, cells)
+    if len(values) >= 20 and bool(np.all(np.diff(values) == 1)):
+        return None, [f"column {name!r} only numbers the rows: left out"]
+    column, notes = _filled(name, "number", values)
+    if any(cell is not None and cell.lstrip("+-").isdigit() and abs(float(cell)) > _EXACT for cell in cells):
+        notes.append(f"column {name!r} has integers beyond 2^53, which lose digits; if it is an identifier, --drop it")
+    return column, notes
+
+
+def _date_column(name: str, cells: Cells) -> tuple[Column, list[str]]:
+    column, notes = _filled(name, "date", parse_dates(name, cells))
+    return column, [f"column {name!r} holds dates: taken as days", *notes]
+
+
+def _filled(name: str, kind: Kind, values: FloatArray) -> tuple[Column, list[str]]:
+    missing, fill = int(np.isnan(values).sum()), float(np.nanmedian(values))
+    words = "value" if missing == 1 else "values"
+    notes = [f"column {name!r}: {missing} missing {words}, set to the median {fill:g}"] if missing else []
+    return Column(name, kind, fill=fill), notes
+
+
+def _category_column(
+    name: str, cells: Cells, counts: Counter[str], categorical: bool
+) -> tuple[Column | None, list[str]]:
+    if not categorical and len(counts) > min(MAX_CATEGORIES, max(len(cells) // 2, 2)):
+        return None, [
+            f"column {name!r} has {len(counts)} different texts in {len(cells)} rows, an identifier or free text: left "
+            f"out (keep it with --categorical {name!r})"
+        ]
+    values: list[str | None] = [value for value, _ in sorted(counts.items(), key=lambda item: (-item[1], item[0]))]
+    missing = cells.count(None)
+    notes = []
+    if missing:
+        values.append(None)
+        notes = [f"column {name!r}: {missing} missing, taken as a category of their own"]
+    return Column(name, "category", values=tuple(values)), notes
