@@ -51,7 +51,7 @@ class LatentNet(Model):
         latent = self._latent(hidden, dropped, edges)
         parts = [latent.prediction]
         if self.skip:
-            parts.append(dropped)
+            parts.append(hidden)  # dropout comes once, before the head
         if self.given_conv is not None:
             # Without a graph at hand the convolution is the linear layer that it is on isolated nodes.
             parts.append(self.given_conv(dropped, edges).relu())
