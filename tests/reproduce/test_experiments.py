@@ -1,7 +1,15 @@
 import pytest
 
 from latopo.errors import LatopoError
-from latopo.reproduce.experiments import DATASET_TITLES, EXPERIMENTS, Row, experiment, seeds_of
+from latopo.reproduce.experiments import (
+    DATASET_TITLES,
+    DEVELOPMENT,
+    EXPERIMENTS,
+    Row,
+    default_settings,
+    experiment,
+    seeds_of,
+)
 from latopo.reproduce.paper import paper_numbers, paper_tables
 
 
@@ -27,6 +35,20 @@ def test_columns_keep_the_tables_order():
     assert experiment("table1").columns(["cs", "cora"]) == ("cora", "cs")
     with pytest.raises(LatopoError, match="no data set 'Cora'"):
         experiment("table1").columns(["Cora"])
+
+
+def test_sets_outside_the_paper_come_last_and_only_if_named():
+    assert experiment("table2").columns(["cornell", "wine", "texas"]) == ("texas", "cornell", "wine")
+    assert not set(DEVELOPMENT) & set(experiment("table2").columns())
+    assert "diabetes" not in DEVELOPMENT  # accuracy is what the tables show
+    assert "cora" not in DEVELOPMENT
+
+
+def test_only_large_sets_have_a_fixed_weight_decay():
+    for dataset in DATASET_TITLES:
+        fixed = {"weight_decay": 5e-4} if dataset in ("pubmed", "cs", "physics") else {}
+        assert default_settings("dcm", dataset, False, "honest") == fixed
+        assert default_settings("dcm", dataset, False, "paper") == {}
 
 
 def test_the_variable_is_named_only_away_from_its_default():

@@ -102,6 +102,27 @@ def test_cost_uses_the_most_similar_runs(make_record):
     assert cost(fold=5, dataset="cora") == CostEstimate(0.0, 0, 1)
 
 
+def test_unknown_costs_are_probed_once_per_kind(make_record):
+    units = [make_record(fold=fold, dataset=name).unit for name in ("texas", "cora", "cs") for fold in (0, 1)]
+    asked = []
+
+    def probe(unit):
+        asked.append((unit.dataset, unit.fold))
+        return 30.0 if unit.dataset == "cora" else None
+
+    cost = estimate_cost(units, [make_record(dataset="texas", seconds=5.0)], probe)
+    assert asked == [("cora", 0), ("cs", 0)]
+    assert cost == CostEstimate(5.0 + 5.0 + 30.0 + 30.0, 4, 2)
+
+
+def test_a_table_of_numbers_has_no_rows_with_graph():
+    units = plan_units("table2", ["wine", "cornell"], ["mlp", "gcn", "dcm"], folds=[0], protocols=["honest"])
+    assert [(unit.dataset, unit.model, unit.graph) for unit in units] == [
+        ("cornell", "mlp", False), ("cornell", "dcm", False), ("cornell", "gcn", True), ("cornell", "dcm", True),
+        ("wine", "mlp", False), ("wine", "dcm", False),
+    ]  # fmt: skip
+
+
 def test_cost_in_words():
     assert CostEstimate(0.0, 0, 0).text() == "nothing left to run"
     assert CostEstimate(0.0, 0, 3).text() == "3 runs of unknown cost"

@@ -61,6 +61,23 @@ def test_a_failing_unit_keeps_what_is_done(tmp_path):
     assert unfinished(units, Store(tmp_path)) == units[1:]
 
 
+def test_a_failed_unit_can_be_passed_over(tmp_path):
+    units = plan_units("table2", ["texas"], ["mlp"], folds=[0], protocols=["honest"])
+    failed = []
+
+    def diverge_at_second(unit):
+        if unit == units[1]:
+            raise LatopoError("the loss became nan")
+        return train(unit)
+
+    with pytest.raises(LatopoError, match="nan"):
+        run_units(units, Store(tmp_path), diverge_at_second)
+    count = run_units(units, Store(tmp_path), diverge_at_second, on_failed=lambda *failure: failed.append(failure))
+    assert count == 1
+    assert [(unit, str(error)) for unit, error in failed] == [(units[1], "the loss became nan")]
+    assert unfinished(units, Store(tmp_path)) == [units[1]]
+
+
 def test_a_record_of_another_unit_is_refused(tmp_path):
     units = plan_units("table2", ["texas"], ["mlp"], folds=[0], protocols=["honest"])
     with pytest.raises(LatopoError, match="returned a record of mlp on texas without graph, honest, fold 0, seed 1"):

@@ -159,3 +159,13 @@ def test_wrong_metric_and_unknown_names_are_refused(make_record):
         build_table("figure", [])
     with pytest.raises(LatopoError, match="no protocol 'fair'"):
         build_table("table1", [], protocols=["fair"])
+
+
+def test_a_set_outside_the_paper_has_a_column_when_named(make_record):
+    records = [make_record(0.75, dataset="cornell"), make_record(0.5)]
+    table = build_table("table2", records, ["cornell"], ["dcm"], ["honest"])
+    assert table.datasets == ("cornell",)
+    cell = table.cells[Row("dcm", False)]["cornell"]
+    assert cell.ours["honest"].mean == 75.0
+    assert cell.paper is None
+    assert "cornell" not in build_table("table2", records).datasets

@@ -7,6 +7,9 @@ import typer
 from latopo._version import __version__
 from latopo.cli.bench import bench
 from latopo.cli.datasets import datasets
+from latopo.cli.fit import fit
+from latopo.cli.predict import predict
+from latopo.cli.reproduce import reproduce
 from latopo.cli.train import train
 from latopo.errors import LatopoError
 
@@ -34,6 +37,9 @@ def _options(
 
 app.command()(bench)
 app.command()(datasets)
+app.command()(fit)
+app.command()(predict)
+app.command()(reproduce)
 app.command()(train)
 
 

@@ -1,11 +1,12 @@
 """Which runs a table needs, which of them are done, and what the others will cost."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import product
 from statistics import fmean
 
 from latopo._version import __version__
+from latopo.data.catalogue import find_dataset
 from latopo.errors import LatopoError
 from latopo.reproduce.experiments import (
     EXPERIMENTS,
@@ -37,7 +38,7 @@ def plan_units(
     Args:
         table: a name of :data:`~latopo.reproduce.experiments.EXPERIMENTS`, or ``all`` for every table: runs that
             several tables share come once, and a table without any of the chosen data sets or models is left out.
-        datasets: columns, all of the table by default.
+        datasets: columns, all of the table by default; a table without graph has only the rows without one.
         models: models, all of the table by default.
         folds: folds, 0 to 9 by default.
         seeds: seeds per fold; by default three for Texas and Wisconsin and one elsewhere.
@@ -89,6 +90,8 @@ def _units(
     table = experiment(name)
     rows = list(table.rows(models))
     for dataset, protocol, row in product(table.columns(datasets), protocols, rows):
+        if row.graph and not find_dataset(dataset).has_graph:
+            continue
         settings = table.settings(settings_for(row.model, dataset, row.graph, protocol), row)
         for fold, seed in product(folds, seeds_of(dataset) if seeds is None else seeds):
             yield Unit(row.model, dataset, row.graph, protocol, fold, seed, settings, version)
@@ -148,8 +151,16 @@ def _likenesses(unit: Unit) -> tuple[tuple[object, ...], ...]:
     )
 
 
-def estimate_cost(units: Iterable[Unit], records: Iterable[Record]) -> CostEstimate:
-    """Add up the mean seconds of the most similar finished runs; other data sets tell nothing and count as unknown.
+def estimate_cost(
+    units: Iterable[Unit], records: Iterable[Record], probe: Callable[[Unit], float | None] | None = None
+) -> CostEstimate:
+    """Add up the mean seconds of the most similar finished runs; other data sets tell nothing.
+
+    Args:
+        units: what is to be done.
+        records: what is done.
+        probe: seconds of a unit like which nothing has been run, or None; asked once for each kind. Without it, such
+            units count as unknown.
 
     Example:
         >>> units = plan_units("table2", ["texas"], ["mlp"], folds=[0, 1], seeds=[0], protocols=["honest"])
@@ -161,7 +172,13 @@ def estimate_cost(units: Iterable[Unit], records: Iterable[Record]) -> CostEstim
     for record in records:
         for likeness in _likenesses(record.unit):
             measured.setdefault(likeness, []).append(record.seconds)
-    means = {likeness: fmean(seconds) for likeness, seconds in measured.items()}
-    costs = [next((means[like] for like in _likenesses(unit) if like in means), None) for unit in units]
+    means: dict[tuple[object, ...], float | None] = {like: fmean(seconds) for like, seconds in measured.items()}
+    costs = []
+    for unit in units:
+        kind = next((like for like in _likenesses(unit) if like in means), None)
+        if kind is None:
+            kind = _likenesses(unit)[0]
+            means[kind] = None if probe is None else probe(unit)
+        costs.append(means[kind])
     known = [cost for cost in costs if cost is not None]
     return CostEstimate(sum(known), len(known), len(costs) - len(known))

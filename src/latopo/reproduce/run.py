@@ -14,6 +14,7 @@ def run_units(
     store: Store,
     train_unit: Callable[[Unit], Record],
     on_finished: Callable[[Record], None] | None = None,
+    on_failed: Callable[[Unit, LatopoError], None] | None = None,
 ) -> int:
     """Train the units that are neither finished nor claimed by another living worker; returns how many were trained.
 
@@ -25,13 +26,21 @@ def run_units(
         store: where results go.
         train_unit: trains one unit; its record must be that unit's.
         on_finished: called with every new record, for a progress bar.
+        on_failed: called with a unit that raised a LatopoError (a diverged run, too many cells); the others go on. By
+            default the error ends the loop.
     """
     count = 0
     for unit in units:
         with store.claim(unit.key) as mine:
             if not mine:
                 continue
-            record = train_unit(unit)
+            try:
+                record = train_unit(unit)
+            except LatopoError as error:
+                if on_failed is None:
+                    raise
+                on_failed(unit, error)
+                continue
             if record.key != unit.key:
                 raise LatopoError(f"run_units: train_unit returned a record of {record.unit}, expected one of {unit}")
             store.append(record)

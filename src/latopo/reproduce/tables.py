@@ -136,7 +136,7 @@ def build_table(
     check_protocols("build_table", protocols)
     table = experiment(name)
     columns = table.columns(datasets)
-    groups, notes = _choose(_grouped(table, records, settings_for))
+    groups, notes = _choose(_grouped(table, columns, records, settings_for))
     cells = {
         row: {dataset: _cell(table, groups, row, dataset, protocols) for dataset in columns}
         for row in table.rows(models)
@@ -152,7 +152,7 @@ def build_table(
 
 
 def _grouped(
-    table: Experiment, records: Iterable[Record], settings_for: SettingsFor | None
+    table: Experiment, columns: Sequence[str], records: Iterable[Record], settings_for: SettingsFor | None
 ) -> dict[_Place, dict[str, list[Record]]]:
     """Place in the table → group of equal settings and version → records."""
     places: dict[_Place, dict[str, list[Record]]] = {}
@@ -160,7 +160,7 @@ def _grouped(
         unit = record.unit
         value = None if table.variable is None else unit.settings.get(table.variable, table.default)
         row = Row(unit.model, unit.graph, value)
-        if not _belongs(table, record, row, settings_for):
+        if unit.dataset not in columns or not _belongs(table, record, row, settings_for):
             continue
         place = (unit.model, unit.dataset, unit.graph, unit.protocol, value)
         group = repr((sorted(unit.settings.items()), unit.version))
@@ -170,7 +170,7 @@ def _grouped(
 
 def _belongs(table: Experiment, record: Record, row: Row, settings_for: SettingsFor | None) -> bool:
     unit = record.unit
-    if unit.model not in table.models or unit.dataset not in table.datasets:
+    if unit.model not in table.models:
         return False
     if record.metric != "accuracy":
         raise LatopoError(f"build_table: the record of {unit} has metric {record.metric!r}, expected accuracy")

@@ -17,7 +17,7 @@ from latopo.training.objective import score
 from latopo.training.run import Run
 from latopo.training.seeding import seeded
 
-__all__ = ["FoldResult", "new_model", "predictions", "run_fold"]
+__all__ = ["FoldResult", "first_trainer", "new_model", "predictions", "run_fold"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,6 +119,12 @@ def new_model(data: Data, run: Run) -> Model:
     with seeded(run.seed, data.y.device):
         model = build_model(run.model, data.x.size(1), data.num_classes or 1, run.graph, **run.model_settings())
     return model.to(data.y.device)
+
+
+def first_trainer(data: Data, run: Run, fold: int) -> Trainer:
+    """The training of the run's first weight decay on a fold, not yet begun."""
+    nodes = _move(split(data.num_nodes, run.entry.fold_seed, fold, run.protocol), data.y.device)
+    return _trainer(data, run, nodes, min(run.weight_decays), ())
 
 
 def _trainer(data: Data, run: Run, nodes: Split, weight_decay: float, snapshot_epochs: tuple[int, ...]) -> Trainer:

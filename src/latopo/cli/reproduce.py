@@ -1,0 +1,218 @@
+"""``latopo reproduce``: the paper's tables and figures, ours beside theirs."""
+
+from collections.abc import Sequence
+from functools import partial
+from itertools import product
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from latopo.cli.train import DataRoot, check_data_root, parse_numbers
+
+if TYPE_CHECKING:
+    from latopo.errors import LatopoError
+    from latopo.reproduce import Record, Store, Unit
+    from latopo.reproduce.experiments import SettingsFor
+    from latopo.training.loop import OnEpoch
+    from latopo.training.progress import TrainingProgress
+
+
+def reproduce(
+    what: Annotated[
+        str,
+        typer.Argument(help="table1, table2, sampling, depth, cycle-length, homophily, figures or all."),
+    ] = "all",
+    datasets: Annotated[
+        str | None, typer.Option(help="Data sets, such as texas,cora; by default those of the table.")
+    ] = None,
+    models: Annotated[str | None, typer.Option(help="Models, such as mlp,dcm; by default those of the table.")] = None,
+    splits: Annotated[str, typer.Option(help="Folds, such as 0-9, 3 or 0,2,5-7.")] = "0-9",
+    seeds: Annotated[
+        str | None, typer.Option(help="Seeds per fold; by default 0-2 on Texas and Wisconsin and 0 elsewhere.")
+    ] = None,
+    protocols: Annotated[str, typer.Option(help="honest, paper or both.")] = "honest,paper",
+    epochs: Annotated[int | None, typer.Option(min=1, help="Epochs; the paper's by default.")] = None,
+    out: Annotated[Path, typer.Option(help="Folder with the store of finished runs and the tables.")] = Path("results"),
+    jobs: Annotated[int, typer.Option(min=1, help="Worker processes; the cores are divided among them.")] = 1,
+    data_root: DataRoot = None,
+    dry_run: Annotated[bool, typer.Option(help="Show what is left to do and what it costs, and stop.")] = False,
+) -> None:
+    """Train what the paper's tables and figures need and write them, with our numbers beside the paper's.
+
+    Every finished run is kept: the same command goes on where it stopped, and tables share runs. Data sets outside the
+    paper (`latopo datasets`) may be named too.
+    """
+    from latopo.reproduce.experiments import EXPERIMENTS
+
+    check_data_root("reproduce", data_root)
+    chosen = _Choice(datasets, models, splits, seeds, protocols, epochs)
+    tables = [] if what == "figures" else list(EXPERIMENTS) if what == "all" else [what]
+    failed = _tables(what, tables, chosen, out, jobs, data_root, dry_run) if tables else 0
+    if what in ("figures", "all") and not dry_run:
+        _figures(chosen, out, data_root, strict=what == "figures")
+    if failed:
+        typer.echo(f"latopo: {_runs(failed)} failed, see above; the tables show them as missing", err=True)
+        raise typer.Exit(1)
+
+
+class _Choice:
+    """What the options choose, checked."""
+
+    def __init__(
+        self,
+        datasets: str | None,
+        models: str | None,
+        splits: str,
+        seeds: str | None,
+        protocols: str,
+        epochs: int | None,
+    ) -> None:
+        from latopo.data import find_dataset
+        from latopo.errors import LatopoError
+        from latopo.models import MODELS
+
+        names = _names(datasets)
+        self.datasets = None if names is None else [find_dataset(name).name for name in names]
+        self.models = _names(models)
+        for model in self.models or ():
+            if model not in MODELS:
+                raise LatopoError(f"--models: expected some of {', '.join(MODELS)}, got {model!r}")
+        self.folds = parse_numbers(splits, "--splits", 9)
+        self.seeds = None if seeds is None else parse_numbers(seeds, "--seeds")
+        self.protocols: Any = _names(protocols)
+        self.epochs = epochs
+
+    @property
+    def settings_for(self) -> "SettingsFor":
+        """Settings of every run: the defaults, and the epochs if they were given."""
+        from latopo.reproduce.experiments import default_settings
+
+        named = {} if self.epochs is None else {"epochs": self.epochs}
+        return lambda *place: {**default_settings(*place), **named}
+
+
+def _names(text: str | None) -> list[str] | None:
+    return None if text is None else [name for name in text.replace(" ", "").split(",") if name]
+
+
+def _runs(count: int) -> str:
+    return "1 run" if count == 1 else f"{count} runs"
+
+
+def _tables(
+    what: str, tables: list[str], chosen: _Choice, out: Path, jobs: int, data_root: Path | None, dry_run: bool
+) -> int:
+    """Train and write the tables; returns how many runs failed."""
+    from latopo.data import load
+    from latopo.reproduce import Store, plan_units, unfinished
+
+    units = plan_units(
+        what, chosen.datasets, chosen.models, chosen.folds, chosen.seeds, chosen.protocols, chosen.settings_for
+    )  # fmt: skip
+    store = Store(out)
+    todo = unfinished(units, store)
+    for dataset in dict.fromkeys(unit.dataset for unit in todo):
+        load(dataset, data_root)  # missing files are said now, not in the middle of the night
+    _say_cost(units, todo, store, jobs, data_root)
+    if dry_run:
+        return 0
+    failed = 0
+    try:
+        if todo:
+            failed = _train(units, todo, store, jobs, data_root)
+    except KeyboardInterrupt:
+        left = len(unfinished(units, store))
+        typer.echo(f"latopo: stopped; {_runs(left)} left. Run the same command again to go on", err=True)
+        raise typer.Exit(130) from None
+    finally:
+        for path in _write(tables, chosen, store):
+            typer.echo(path)
+    return failed
+
+
+def _say_cost(
+    units: Sequence["Unit"], todo: Sequence["Unit"], store: "Store", jobs: int, data_root: Path | None
+) -> None:
+    from latopo.reproduce import estimate_cost
+    from latopo.reproduce.train_unit import probe_seconds
+
+    if len(todo) < len(units):
+        typer.echo(f"{len(units) - len(todo)} of {_runs(len(units))} are already in {store.folder}", err=True)
+    cost = estimate_cost(todo, store.records(), lambda unit: probe_seconds(unit, data_root))
+    typer.echo(f"to do: {cost.text(jobs)}", err=True)
+
+
+def _train(units: Sequence["Unit"], todo: Sequence["Unit"], store: "Store", jobs: int, data_root: Path | None) -> int:
+    from latopo.reproduce import run_units
+    from latopo.reproduce.train_unit import run_of, train_unit
+    from latopo.reproduce.workers import run_parallel
+    from latopo.training.progress import TrainingProgress
+
+    failed: set[str] = set()
+
+    def fail(unit: "Unit", error: "LatopoError") -> None:
+        if unit.key not in failed:  # another worker may have tried it as well
+            failed.add(unit.key)
+            progress.finish(f"{unit}: failed: {error}")
+
+    def train(unit: "Unit") -> "Record":
+        label = f"{unit.model} {unit.dataset} {unit.protocol} fold {unit.fold}"
+        return train_unit(unit, data_root, progress.start(label, run_of(unit).planned_epochs))
+
+    with TrainingProgress(len(units), len(units) - len(todo)) as progress:
+        if jobs == 1:
+            run_units(todo, store, train, lambda record: progress.finish(_line(record)), fail)
+        else:
+            run_parallel(todo, store.folder, jobs, data_root, lambda record: progress.finish(_line(record)), fail)
+    return len(failed)
+
+
+def _line(record: "Record") -> str:
+    return f"{record.unit}: test {record.test_score:.3f}, epoch {record.best_epoch}, {record.seconds:.1f} s"
+
+
+def _write(tables: Sequence[str], chosen: _Choice, store: "Store") -> list[Path]:
+    """Write the tables with what was chosen and what the store has besides; returns the Markdown files."""
+    from latopo.reproduce import build_table, write_table
+    from latopo.reproduce.experiments import DEVELOPMENT, experiment
+    from latopo.reproduce.record import PROTOCOLS
+
+    records = store.records()
+    units = [record.unit for record in records]
+    protocols: Any = _also(chosen.protocols, [unit.protocol for unit in units], PROTOCOLS)
+    paths = []
+    for name in tables:
+        table = experiment(name)
+        datasets = _also(chosen.datasets, [unit.dataset for unit in units], (*table.datasets, *DEVELOPMENT))
+        models = _also(chosen.models, [unit.model for unit in units], table.models)
+        if datasets != [] and models != []:
+            built = build_table(name, records, datasets, models, protocols, chosen.settings_for)
+            paths += [path for path in write_table(built, store.folder / "tables") if path.suffix == ".md"]
+    return paths
+
+
+def _also(chosen: Sequence[str] | None, seen: Sequence[str], known: Sequence[str]) -> list[str] | None:
+    # A later, narrower command must not take columns and rows out of the files of an earlier one.
+    return None if chosen is None else [name for name in known if name in chosen or name in seen]
+
+
+def _figures(chosen: _Choice, out: Path, data_root: Path | None, strict: bool) -> None:
+    """Draw Texas and Wisconsin, or what was chosen; without ``strict`` only what the paper draws."""
+    from latopo.reproduce.figures import FIGURE_DATASETS, make_figure
+    from latopo.training.progress import TrainingProgress
+
+    datasets, models = chosen.datasets or list(FIGURE_DATASETS), chosen.models or ["dcm"]
+    if not strict:
+        datasets, models = [name for name in datasets if name in FIGURE_DATASETS], [n for n in models if n == "dcm"]
+    epochs = chosen.epochs or 200
+    with TrainingProgress(len(datasets) * len(models)) as progress:
+        for dataset, model in product(datasets, models):
+            start = partial(_start_figure, progress, f"figure {dataset} {model}", epochs)
+            paths = make_figure(out / "figures", dataset, model, epochs=epochs, data_root=data_root, on_start=start)
+            progress.finish(f"figure {dataset} {model}")
+            typer.echo(paths[0])
+
+
+def _start_figure(progress: "TrainingProgress", label: str, epochs: int, fold: int) -> "OnEpoch":
+    return progress.start(label, epochs)

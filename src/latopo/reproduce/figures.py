@@ -1,0 +1,101 @@
+"""The paper's figures: how a complex changes over the training, drawn, and its numbers beside the captions."""
+
+import csv
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from latopo._files import atomic_path
+from latopo.complex import CellComplex
+from latopo.data.loading import load
+from latopo.errors import LatopoError
+from latopo.reproduce.paper import FigurePoint, figure_points
+from latopo.training.loop import Row
+from latopo.training.run import Run
+from latopo.training.run_folder import RunFolder, train_folds
+
+__all__ = ["FIGURE_DATASETS", "FIGURE_EPOCHS", "make_figure"]
+
+FIGURE_DATASETS = ("texas", "wisconsin")
+# The epochs of both of the paper's figures, for both data sets.
+FIGURE_EPOCHS = (10, 40, 50, 100, 150, 180, 200)
+_FORMATS = ("png", "pdf", "svg")
+_OURS = ("polygon_percent", "homophily", "mean_degree", "polygons")
+_HEADER = ("dataset", "model", "epoch", *_OURS, "paper_polygon_percent", "paper_homophily")
+
+
+def make_figure(
+    folder: Path,
+    dataset: str,
+    model: str = "dcm",
+    *,
+    epochs: int = 200,
+    data_root: Path | None = None,
+    on_start: Callable[[int], Callable[[Row], None] | None] | None = None,
+) -> list[Path]:
+    """Train on fold 0 without the graph, keeping the complex at the paper's epochs, and draw it; returns the files.
+
+    In ``folder``: ``<dataset>-<model>.png``, ``.pdf``, ``.svg``, ``.csv`` (the captions' numbers, ours and the paper's)
+    and the run itself (:mod:`latopo.training.run_folder`), which is not trained again. The weight decay is 5e-4.
+
+    Args:
+        folder: where to.
+        dataset: a data set with classes; the paper draws Texas and Wisconsin.
+        model: a model that infers a complex.
+        epochs: length of the training; figures end there.
+        data_root: folder with raw files.
+        on_start: as in :func:`~latopo.training.train_folds`.
+    """
+    name = f"{dataset}-{model}"
+    data = load(dataset, data_root)
+    wanted = [epoch for epoch in FIGURE_EPOCHS if epoch < epochs] + [epochs]
+    run = Run(dataset, model, settings={"epochs": epochs, "weight_decay": 5e-4})
+    kept = RunFolder(folder / name, run, wanted)
+    train_folds(kept, data, [0], on_start=on_start)
+    snapshots = list(_snapshots(kept.path, wanted))
+    if all(epoch == 0 for epoch, _, _ in snapshots):
+        raise LatopoError(f"figures: {model} infers no complex to draw; choose a model such as dcm")
+    table = _write_numbers(folder / f"{name}.csv", dataset, model, snapshots, data.y)
+    return [*_draw(folder / name, snapshots, data.y), table]
+
+
+def _snapshots(path: Path, epochs: list[int]) -> Iterator[tuple[int, CellComplex, float | None]]:
+    """Epoch (0 is the input), complex and share of the candidates that are polygons."""
+    if (path / "input.safetensors").exists():
+        yield 0, CellComplex.load(path / "input.safetensors"), 1.0
+    with (path / "fold-0" / "metrics.csv").open(newline="") as file:
+        shares = {int(row["epoch"]): row["kept_share"] for row in csv.DictReader(file)}
+    for epoch in epochs:
+        stored = path / "fold-0" / "complexes" / f"epoch-{epoch:04d}.safetensors"
+        if stored.exists():
+            yield epoch, CellComplex.load(stored), float(shares[epoch]) if shares[epoch] else None
+
+
+def _draw(path: Path, snapshots: list[tuple[int, CellComplex, float | None]], y: Any) -> list[Path]:
+    from latopo.draw import Snapshot, draw_evolution
+
+    panels = [Snapshot(complex, epoch or None, polygon_share=share) for epoch, complex, share in snapshots]
+    return draw_evolution(panels, y).save(path, _FORMATS)
+
+
+def _write_numbers(
+    path: Path, dataset: str, model: str, snapshots: list[tuple[int, CellComplex, float | None]], y: Any
+) -> Path:
+    printed = _printed(dataset) if model == "dcm" else {}
+    with atomic_path(path) as draft, draft.open("w", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(_HEADER)
+        for epoch, complex, share in snapshots:
+            degree = 2 * complex.num_edges / complex.num_nodes
+            homophily = complex.edge_homophily(y) if complex.num_edges else None
+            ours = (None if share is None else 100 * share, homophily, degree, complex.num_polygons)
+            point = printed.get(epoch)
+            paper = (None, None) if point is None else (point.polygon_percent, point.homophily)
+            writer.writerow(["" if value is None else value for value in (dataset, model, epoch, *ours, *paper)])
+    return path
+
+
+def _printed(dataset: str) -> dict[int, FigurePoint]:
+    if dataset not in FIGURE_DATASETS:
+        return {}
+    return {point.epoch: point for point in figure_points(dataset)}

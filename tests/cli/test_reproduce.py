@@ -1,0 +1,145 @@
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+import torch
+from typer.testing import CliRunner
+
+from latopo.cli.app import app, main
+from latopo.reproduce import Store
+
+QUICK = ("table2", "--datasets", "karate,iris", "--models", "mlp,dcm", "--splits", "0-1", "--epochs", "6")
+
+
+@pytest.fixture(autouse=True)
+def elsewhere(monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield tmp_path
+    torch.set_num_threads(before)
+
+
+def invoke(*arguments):
+    return CliRunner().invoke(app, ["reproduce", *arguments])
+
+
+def test_a_table_and_its_continuation(elsewhere):
+    first = invoke(*QUICK, "--protocols", "honest", "--out", "out")
+    assert first.exit_code == 0, first.output
+    assert first.stdout.splitlines() == ["out/tables/table2.md"]
+    lines = first.stderr.splitlines()
+    assert lines[0] == "to do: 10 runs of unknown cost"
+    assert len(lines) == 11
+    assert lines[1].startswith("mlp on iris without graph, honest, fold 0, seed 0: test 0.")
+    text = (elsewhere / "out" / "tables" / "table2.md").read_text()
+    assert "Karate club" in text
+    assert "(2/10 folds, 1 seed)" in text
+    again = invoke(*QUICK, "--protocols", "honest", "--out", "out")
+    assert again.stderr.splitlines() == ["10 of 10 runs are already in out", "to do: nothing left to run"]
+    # A narrower command keeps the columns and rows of the wider one.
+    invoke("table2", "--datasets", "iris", "--models", "mlp", "--splits", "0", "--epochs", "6", "--out", "out",
+           "--protocols", "honest")  # fmt: skip
+    assert (elsewhere / "out" / "tables" / "table2.md").read_text() == text
+
+
+def test_a_killed_and_restarted_run_ends_with_the_same_table(elsewhere):
+    assert invoke(*QUICK, "--out", "unbroken").exit_code == 0
+    command = [sys.executable, "-c", "from latopo.cli import main; main()", "reproduce", *QUICK, "--out", "broken"]
+    process = subprocess.Popen([*command, "--jobs", "2"], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    store, deadline = Store(elsewhere / "broken"), time.monotonic() + 120
+    while len(store) < 3 and process.poll() is None and time.monotonic() < deadline:
+        time.sleep(0.02)
+    os.kill(process.pid, signal.SIGKILL)
+    errors = process.communicate(timeout=60)[1]
+    # The workers end with their parent, and with them their claims.
+    while list((elsewhere / "broken" / "claims").glob("*.lock")) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    done = len(store)
+    assert done >= 3, errors
+    restarted = invoke(*QUICK, "--out", "broken")
+    assert restarted.exit_code == 0, restarted.output
+    assert len(store) == 20
+    for name in ("table2.csv", "table2-folds.csv", "table2.md"):
+        expected = (elsewhere / "unbroken" / "tables" / name).read_text()
+        assert (elsewhere / "broken" / "tables" / name).read_text() == expected
+
+
+def test_dry_run_trains_nothing(elsewhere):
+    result = invoke("table2", "--datasets", "iris", "--models", "mlp", "--splits", "0-4", "--dry-run")
+    assert result.exit_code == 0
+    assert result.stderr.startswith("to do: 10 runs: about ")
+    assert list(elsewhere.iterdir()) == []
+
+
+def test_ctrl_c_writes_the_table_and_says_how_to_go_on(monkeypatch, elsewhere):
+    from latopo.reproduce import train_unit as module
+
+    original, trained = module.train_unit, []
+
+    def interrupted(*arguments):
+        if len(trained) == 3:
+            raise KeyboardInterrupt
+        trained.append(arguments)
+        return original(*arguments)
+
+    monkeypatch.setattr(module, "train_unit", interrupted)
+    result = invoke(*QUICK, "--protocols", "honest", "--out", "out")
+    assert result.exit_code == 130
+    assert result.stderr.splitlines()[-1] == "latopo: stopped; 7 runs left. Run the same command again to go on"
+    assert (elsewhere / "out" / "tables" / "table2.md").exists()
+
+
+def test_failed_runs_are_reported_and_the_others_done(monkeypatch):
+    from latopo.errors import LatopoError
+    from latopo.reproduce import train_unit as module
+
+    original = module.train_unit
+
+    def diverging(unit, *arguments):
+        if unit.model == "dcm":
+            raise LatopoError("the loss became nan")
+        return original(unit, *arguments)
+
+    monkeypatch.setattr(module, "train_unit", diverging)
+    result = invoke(*QUICK, "--protocols", "honest", "--out", "out")
+    assert result.exit_code == 1
+    assert "dcm on iris without graph, honest, fold 1, seed 0: failed: the loss became nan" in result.stderr
+    assert result.stderr.splitlines()[-1] == "latopo: 6 runs failed, see above; the tables show them as missing"
+    assert len(Store("out")) == 4
+
+
+def test_figures(elsewhere):
+    pytest.importorskip("matplotlib")
+    result = invoke("figures", "--datasets", "karate", "--epochs", "3", "--out", "out")
+    assert result.exit_code == 0, result.output
+    assert result.stdout.splitlines() == ["out/figures/karate-dcm.png"]
+    assert (elsewhere / "out" / "figures" / "karate-dcm.pdf").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("table3",), "no table 'table3'; expected one of table1"),
+        (("table1", "--datasets", "texas"), "table1: no data set 'texas' in this table"),
+        (("table2", "--datasets", "texs"), "no data set 'texs'; did you mean 'texas'?"),
+        (("table2", "--models", "mpl"), "--models: expected some of mlp, gcn"),
+        (("depth", "--models", "mlp"), "depth: no model 'mlp' in this table"),
+        (("table2", "--splits", "0-10"), "--splits 0-10: expected ascending ranges and at most 9"),
+        (("table2", "--protocols", "fair"), "no protocol 'fair'; expected one of honest, paper"),
+        (("table2", "--data-root", "nowhere"), "--data-root nowhere is not a folder"),
+    ],
+)
+def test_bad_input_is_one_line_and_leaves_nothing(monkeypatch, capsys, elsewhere, arguments, message):
+    monkeypatch.setattr(sys, "argv", ["latopo", "reproduce", *arguments])
+    with pytest.raises(SystemExit) as caught:
+        main()
+    assert caught.value.code == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    (line,) = captured.err.splitlines()
+    assert message in line
+    assert list(elsewhere.iterdir()) == []
