@@ -1,7 +1,7 @@
 """What the three estimators share: parameters, fitting, and queries that join the fitted complex."""
 
 import sys
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import torch
@@ -29,6 +29,7 @@ FloatArray = NDArray[np.float64]
 
 _CANDIDATES_PER_ROW = 10
 _CANDIDATES = 50_000
+_ENOUGH_TO_STOP = 1_000
 
 
 class DCMEstimator(BaseEstimator):
@@ -47,7 +48,7 @@ class DCMEstimator(BaseEstimator):
         learning_rate: float = 0.01,
         weight_decay: float = 5e-4,
         max_epochs: int = 200,
-        early_stopping: bool = True,
+        early_stopping: bool | Literal["auto"] = "auto",
         validation_fraction: float = 0.1,
         patience: int = 10,
         max_anchors: int | None = None,
@@ -90,16 +91,24 @@ class DCMEstimator(BaseEstimator):
         x = self._scaling.apply(anchors)
         target, labelled = target[self.anchor_rows_], labelled[self.anchor_rows_]
         index = np.flatnonzero(labelled)
-        fraction = self.validation_fraction if self.early_stopping else 0.0
+        stops = self._stops_early(index.size)
+        fraction = self.validation_fraction if stops else 0.0
         parts = validation_split(index, target[index] if num_classes else None, fraction, random)
         with seeded(seed):
             model = self._build(x.size(0), x.size(1), max(num_classes, 1), edges is not None)
-        result = self._train(model, x.float(), torch.from_numpy(target), edges, parts, num_classes, seed)
+        result = self._train(model, x.float(), torch.from_numpy(target), edges, parts, num_classes, seed, stops)
         self.history_, self.best_epoch_ = result.history, result.best_epoch
         self.target_mean_, self.target_scale_ = result.target_mean, result.target_scale
         topology, output = fitted_topology(model.cpu().double().eval(), x, edges)
         self._adopt(model, topology)
         return self._all_rows(X, output.prediction)
+
+    def _stops_early(self, labelled: int) -> bool:
+        if self.early_stopping not in (True, False, "auto"):
+            raise LatopoError(
+                f"{type(self).__name__}: early_stopping must be True, False or 'auto', got {self.early_stopping!r}"
+            )
+        return labelled >= _ENOUGH_TO_STOP if self.early_stopping == "auto" else bool(self.early_stopping)
 
     def _anchor_rows(self, labelled: NDArray[np.bool_], random: np.random.RandomState) -> NDArray[np.int64]:
         """The rows that make the complex: all, or a random part, labelled rows first."""
@@ -144,6 +153,7 @@ class DCMEstimator(BaseEstimator):
         parts: tuple[NDArray[np.int64], NDArray[np.int64]],
         num_classes: int,
         seed: int,
+        stops: bool,
     ) -> Any:
         device = _device(self.device)
         settings = TrainingSettings(
@@ -151,7 +161,7 @@ class DCMEstimator(BaseEstimator):
             lr=self.learning_rate,
             weight_decay=self.weight_decay,
             seed=seed,
-            patience=self.patience if self.early_stopping else None,
+            patience=self.patience if stops else None,
         )
         if self.verbose:
             print(time_note(model, x, self.max_epochs), file=sys.stderr)

@@ -32,8 +32,8 @@ class DCMClassifier(ClassifierMixin, DCMEstimator):
         dropout: before message passing and before the head.
         learning_rate, weight_decay: of Adam.
         max_epochs: most epochs; each is one step on all rows.
-        early_stopping: whether a part of the labelled rows is kept from training and chooses the epoch. Below 30
-            labelled rows, and without early stopping, the training rows choose.
+        early_stopping: whether a part of the labelled rows is kept from training and chooses the epoch; ``"auto"``:
+            from 1,000 labelled rows on (a tenth of fewer is too few to choose by). Without it, all epochs are done.
         validation_fraction: that part.
         patience: evaluations (one every third epoch) without progress after which training stops.
         max_anchors: with more rows than this, a random part of them makes the complex and the others are not used: time

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from safetensors.torch import load_file, save_file
+from safetensors.torch import load_file
+from safetensors.torch import save as to_bytes
 
 from latopo._files import atomic_path
 from latopo._version import __version__
@@ -53,7 +54,8 @@ def save_estimator(estimator: DCMEstimator, folder: str | os.PathLike[str]) -> N
     tensors = {"hidden": topology.hidden, "x_aux": topology.x_aux, "shift": shift, "factor": factor}
     tensors["anchor_rows"] = torch.from_numpy(estimator.anchor_rows_)
     with atomic_path(target / "features.safetensors") as draft:
-        save_file({name: tensor.contiguous() for name, tensor in tensors.items()}, draft)
+        # Not safetensors' own file writing: its files can be read by their owner alone.
+        draft.write_bytes(to_bytes({name: tensor.contiguous() for name, tensor in tensors.items()}))
     described = {**_describe(estimator), "checksums": {name: _checksum(target / name) for name in _FILES}}
     with atomic_path(target / "estimator.json") as draft:
         draft.write_text(json.dumps(described, indent=2), encoding="utf-8")
