@@ -9,6 +9,7 @@ from latopo.cli.bench import bench
 from latopo.cli.datasets import datasets
 from latopo.cli.fit import fit
 from latopo.cli.predict import predict
+from latopo.cli.report import report
 from latopo.cli.reproduce import reproduce
 from latopo.cli.train import train
 from latopo.errors import LatopoError
@@ -39,6 +40,7 @@ app.command()(bench)
 app.command()(datasets)
 app.command()(fit)
 app.command()(predict)
+app.command()(report)
 app.command()(reproduce)
 app.command()(train)
 

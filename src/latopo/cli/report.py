@@ -1,0 +1,46 @@
+"""``latopo report``: a run, or two beside each other, as one HTML file."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def report(
+    run: Annotated[Path, typer.Argument(help="Folder of latopo train, latopo fit or latopo reproduce.")],
+    other: Annotated[
+        Path | None, typer.Argument(metavar="[RUN_B]", help="A second run on the same points, to compare.")
+    ] = None,
+    out: Annotated[Path | None, typer.Option(help="The file; report.html in the run's folder by default.")] = None,
+    fold: Annotated[
+        int | None, typer.Option(min=0, help="Fold whose complex is drawn; the first finished one by default.")
+    ] = None,
+    baseline: Annotated[
+        list[Path] | None,
+        typer.Option(
+            help="Run to set the score beside; by default runs of an MLP or a GCN in the same parent folder. "
+            "May be repeated."
+        ),
+    ] = None,
+    open_it: Annotated[bool, typer.Option("--open", help="Open the report in the browser.")] = False,
+) -> None:
+    """Write a report: results in words, the complex to explore, curves and tables.
+
+    The file needs no other file and no network; it can be mailed as it is. With two runs it also shows what one complex
+    has and the other lacks.
+    """
+    from latopo.errors import LatopoError
+    from latopo.report import read_run, write_report
+
+    target = out if out is not None else run / ("report.html" if other is None else f"report-{other.name}.html")
+    if target.is_dir():
+        raise LatopoError(f"report: --out {target} is a folder; name a file such as {target / 'report.html'}")
+    data = read_run(run, fold, baseline or None)
+    second = None if other is None else read_run(other, fold, baseline or None)
+    try:
+        path = write_report(target, data, second)
+    except OSError as error:
+        raise LatopoError(f"report: {target} cannot be written ({error.strerror}); choose another --out") from error
+    typer.echo(f"{path} ({path.stat().st_size / 1e6:.1f} MB)")
+    if open_it:
+        typer.launch(path.resolve().as_uri())

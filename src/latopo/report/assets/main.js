@@ -1,0 +1,107 @@
+// Puts the parts together.
+
+function prepareContents() {
+  const list = document.getElementById("contents");
+  for (const section of document.querySelectorAll("main > section[id]")) {
+    const heading = section.querySelector("h2");
+    if (heading) list.append(element("a", { href: `#${section.id}`, textContent: heading.textContent }));
+  }
+}
+
+function prepareTheme(refresh) {
+  const button = document.getElementById("theme");
+  const name = document.getElementById("theme-name");
+  const show = () => {
+    name.textContent = isDark() ? "Dark" : "Light";
+    refresh();
+  };
+  button.addEventListener("click", () => {
+    document.documentElement.dataset.theme = isDark() ? "light" : "dark";
+    show();
+  });
+  darkQuery.addEventListener("change", show);
+  for (const [event, state] of [["beforeprint", true], ["afterprint", false]]) {
+    window.addEventListener(event, () => {
+      printing = state;
+      document.documentElement.classList.toggle("printing", state);
+      refresh();
+    });
+  }
+  show();
+}
+
+// Buttons in the text that show a point or a polygon: data has node numbers, the drawing counts drawn points.
+function prepareLinks(drawing) {
+  const placeOf = new Map(Array.from(drawing.points.numbers, (number, place) => [number, place]));
+  const show = (button, numbers, action) => {
+    const places = numbers.map((number) => placeOf.get(number));
+    if (places.includes(undefined)) {
+      button.disabled = true;
+      button.title = "not among the drawn points";
+      return;
+    }
+    button.addEventListener("click", () => {
+      action(places);
+      document.getElementById("complex").scrollIntoView({ block: "start" });
+    });
+  };
+  for (const button of document.querySelectorAll("button[data-node]")) {
+    show(button, [Number(button.dataset.node)], ([place]) => drawing.select(place));
+  }
+  for (const button of document.querySelectorAll("button[data-corners]")) {
+    show(button, button.dataset.corners.split(" ").map(Number), (places) => drawing.highlight(places));
+  }
+}
+
+function prepareDrawing(content) {
+  const lengths = Object.keys(content.polygonNames).map(Number);
+  const colors = new Colors(content.palettes, content.points.classNames.length, lengths);
+  const drawing = new Drawing(document.getElementById("canvas"), content, colors);
+  drawing.total = content.total;
+  const panel = new Panel(drawing);
+  prepareLinks(drawing);
+  return { drawing, panel };
+}
+
+// For tests and the curious: what is shown now. Reading it changes nothing.
+function exposeState(drawing) {
+  const cells = (isWanted) => drawing.visible.filter(({ group }) => isWanted(group.length))
+    .flatMap(({ group, cells: numbers }) => numbers.map((cell) => cornersOf(group, cell)));
+  const state = () => ({
+    moment: drawing.moment.title,
+    edges: cells((length) => length === 2),
+    polygons: cells((length) => length > 2),
+    selected: drawing.selected,
+    highlighted: drawing.highlighted,
+    hovered: drawing.hovered?.kind === "point" ? drawing.hovered.node : null,
+    magnification: drawing.camera.magnification,
+    frame: drawing.lastFrame,
+  });
+  const place = (node) => [drawing.camera.x(drawing.points.x[node]), drawing.camera.y(drawing.points.y[node])];
+  window.latopo = Object.freeze({ state, place });
+}
+
+async function start() {
+  prepareContents();
+  prepareTables();
+  const content = await readData();
+  const parts = content.drawing ? prepareDrawing(content.drawing) : null;
+  const redraws = drawCurves(content.charts);
+  if (parts) {
+    const { drawing } = parts;
+    const place = document.getElementById("degrees");
+    const redrawDegrees = whenSeen(place, () => drawDegrees(place, drawing.moment.degrees, css(drawing.colors.ofCell(2))));
+    drawing.addEventListener("cells", redrawDegrees);
+    redraws.push(() => parts.panel.refreshColors(), redrawDegrees);
+    exposeState(drawing);
+  }
+  prepareTheme(() => redraws.forEach((redraw) => redraw()));
+  document.documentElement.dataset.ready = "true";
+}
+
+start().catch((error) => {
+  const failure = document.getElementById("failure");
+  failure.textContent = `The interactive parts could not start: ${error.message}`;
+  failure.hidden = false;
+  console.error(error);
+});

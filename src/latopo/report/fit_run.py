@@ -1,0 +1,80 @@
+"""The report of a folder that ``latopo fit`` wrote (:mod:`latopo.table.run_folder`)."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from latopo.complex import CellComplex
+from latopo.draw import Snapshot
+from latopo.report.data import Baseline, History, Points, ReportData, Score
+from latopo.report.run_files import read_history, read_json, read_rows
+
+__all__ = ["from_fit_run"]
+
+_BASELINE_WORDS = {
+    "logistic regression": "a linear model on the same columns",
+    "ridge regression": "a linear model on the same columns",
+    "most frequent class": "always the same answer",
+    "mean": "always the mean",
+}
+
+
+def from_fit_run(folder: Path) -> ReportData:
+    """Read the folder of a fitted table.
+
+    The targets and predictions of the rows (``points.csv``: id, target, prediction, probability) and the epochs
+    (``history.csv``) are shown if they are there.
+    """
+    settings, metrics = read_json(folder / "run.json"), read_json(folder / "metrics.json")
+    complex = CellComplex.load(folder / "complex.safetensors")
+    names = tuple(map(str, read_json(folder / "anchors.json")))
+    points = _points(folder / "points.csv", names, settings["task"] == "classification")
+    history: dict[str, History] = {}
+    if (folder / "history.csv").is_file():
+        history["fit"] = read_history(folder / "history.csv")
+    return ReportData(
+        title=f"Predicting {settings['target']}",
+        story=_story(settings, metrics),
+        score=_score(metrics),
+        points=points,
+        snapshots=(Snapshot(complex, title="Fitted complex"),),
+        histories=history,
+        settings={**settings, **{name: value for name, value in metrics.items() if not isinstance(value, dict)}},
+    )
+
+
+def _points(path: Path, names: tuple[str, ...], has_classes: bool) -> Points | None:
+    if not path.is_file():
+        return Points(np.full(len(names), -1), ("unknown",), names) if has_classes else None
+    rows = read_rows(path)
+    targets, predictions = ([row[column] for row in rows] for column in ("target", "prediction"))
+    confidence = np.array([float(row.get("probability") or "nan") for row in rows])
+    if not has_classes:
+        values, guesses = (np.array([float(cell or "nan") for cell in column]) for column in (targets, predictions))
+        return Points(values, names=names, predictions=guesses)
+    classes = sorted({*targets, *predictions} - {""})
+    code = {"": -1, **{name: number for number, name in enumerate(classes)}}
+    labels, guesses = (np.array([code[cell] for cell in column]) for column in (targets, predictions))
+    return Points(labels, tuple(classes), names, guesses, None if np.isnan(confidence).all() else confidence)
+
+
+def _story(settings: dict[str, Any], metrics: dict[str, Any]) -> tuple[str, ...]:
+    held_out = metrics["held_out_rows"]
+    kept = f"{held_out:,} other rows were held out to test it." if held_out else "No rows were held out to test it."
+    return (
+        f"From a table with {metrics['training_rows']:,} rows, the model learned to predict the column "
+        f"{settings['target']}, and which rows belong together.",
+        kept,
+    )
+
+
+def _score(metrics: dict[str, Any]) -> Score | None:
+    scores = metrics.get("held_out")
+    if not scores:
+        return None
+    others = tuple(
+        Baseline(name, value, _BASELINE_WORDS.get(name, "")) for name, value in scores.items() if name != "latopo"
+    )
+    metric = "accuracy" if metrics["score"] == "accuracy" else "r2"
+    return Score(scores["latopo"], metric, f"{metrics['held_out_rows']:,} held-out rows", baselines=others)
