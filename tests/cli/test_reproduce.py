@@ -9,7 +9,7 @@ import torch
 from typer.testing import CliRunner
 
 from latopo.cli.app import app, main
-from latopo.reproduce import Store
+from latopo.reproduce import Store, plan_units
 
 QUICK = ("table2", "--datasets", "karate,iris", "--models", "mlp,dcm", "--splits", "0-1", "--epochs", "6")
 
@@ -66,6 +66,16 @@ def test_a_killed_and_restarted_run_ends_with_the_same_table(elsewhere):
     for name in ("table2.csv", "table2-folds.csv", "table2.md"):
         expected = (elsewhere / "unbroken" / "tables" / name).read_text()
         assert (elsewhere / "broken" / "tables" / name).read_text() == expected
+
+
+def test_runs_of_another_process_are_left_to_it():
+    unit = plan_units("table2", ["iris"], ["mlp"], [0], protocols=["paper"], settings_for=lambda *_: {"epochs": 6})[0]
+    with Store("out").claim(unit.key) as mine:
+        assert mine
+        result = invoke(*QUICK, "--protocols", "paper", "--out", "out")
+    assert result.exit_code == 0
+    assert result.stderr.splitlines()[-1].startswith("1 run left to another process that trains them")
+    assert len(Store("out")) == 9
 
 
 def test_dry_run_trains_nothing(elsewhere):

@@ -2,6 +2,7 @@ import json
 import sys
 
 import pytest
+import torch
 from typer.testing import CliRunner
 
 from latopo.cli.app import app, main
@@ -15,7 +16,10 @@ QUICK = ("--splits", "0-1", "--epochs", "3")
 @pytest.fixture(autouse=True)
 def elsewhere(monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
-    return tmp_path
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield tmp_path
+    torch.set_num_threads(before)
 
 
 def invoke(*arguments):

@@ -1,4 +1,4 @@
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -24,3 +24,14 @@ def make_record() -> MakeRecord:
         return Record(unit, score, **{**values, **fields})
 
     return make
+
+
+@pytest.fixture
+def one_thread() -> Iterator[None]:
+    """Threads that wait for each other on a busy machine cost more than these few nodes."""
+    import torch
+
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)

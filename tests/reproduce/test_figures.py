@@ -6,6 +6,7 @@ from latopo.errors import LatopoError
 from latopo.reproduce.figures import make_figure
 
 pytest.importorskip("matplotlib")
+pytestmark = pytest.mark.usefixtures("one_thread")
 
 
 def test_a_figure_with_its_numbers(tmp_path):

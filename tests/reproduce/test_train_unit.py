@@ -7,6 +7,8 @@ from latopo.reproduce import Record, Unit
 from latopo.reproduce.train_unit import probe_seconds, run_of, train_unit
 from latopo.training import run_fold
 
+pytestmark = pytest.mark.usefixtures("one_thread")
+
 
 def test_a_unit_becomes_a_record_with_every_field():
     settings = {"epochs": 6, "gain": 5.0, "rounds": 2}

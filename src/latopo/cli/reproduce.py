@@ -128,6 +128,11 @@ def _tables(
     finally:
         for path in _write(tables, chosen, store):
             typer.echo(path)
+    left = len(unfinished(units, store)) - failed
+    if left:
+        typer.echo(
+            f"{_runs(left)} left to another process that trains them; run again to have them in the tables", err=True
+        )
     return failed
 
 
