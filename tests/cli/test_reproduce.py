@@ -50,7 +50,7 @@ def test_a_killed_and_restarted_run_ends_with_the_same_table(elsewhere):
     assert invoke(*QUICK, "--out", "unbroken").exit_code == 0
     command = [sys.executable, "-c", "from latopo.cli import main; main()", "reproduce", *QUICK, "--out", "broken"]
     process = subprocess.Popen([*command, "--jobs", "2"], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-    store, deadline = Store(elsewhere / "broken"), time.monotonic() + 120
+    store, deadline = Store(elsewhere / "broken"), time.monotonic() + 300
     while len(store) < 3 and process.poll() is None and time.monotonic() < deadline:
         time.sleep(0.02)
     os.kill(process.pid, signal.SIGKILL)
