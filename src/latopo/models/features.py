@@ -1,5 +1,6 @@
 """The first linear layer, on dense or sparse features."""
 
+import warnings
 import weakref
 from typing import Any
 
@@ -46,11 +47,13 @@ class FeatureLinear(nn.Linear):
 
     def _transpose(self, x: Tensor) -> Tensor:
         if self._transposed is None or self._seen is None or self._seen() is not x:
-            # A CSR matrix read by columns is its transpose; the conversion sorts once.
-            by_columns = x.to_sparse_csc()
-            self._transposed = torch.sparse_csr_tensor(
-                by_columns.ccol_indices(), by_columns.row_indices(), by_columns.values(), (x.size(1), x.size(0))
-            )
+            with warnings.catch_warnings():
+                warnings.filterwarnings("ignore", message="Sparse CS[RC] tensor support is in beta")
+                # A CSR matrix read by columns is its transpose; the conversion sorts once.
+                by_columns = x.to_sparse_csc()
+                self._transposed = torch.sparse_csr_tensor(
+                    by_columns.ccol_indices(), by_columns.row_indices(), by_columns.values(), (x.size(1), x.size(0))
+                )
             self._seen = weakref.ref(x)
         return self._transposed
 

@@ -80,7 +80,8 @@ class AlphaDGM(nn.Module):
         sample_at_eval: whether ``"topk"`` and ``"budget"`` stay random in evaluation mode; by default the k nearest and
             the most probable are taken there.
         merge_duplicates: rows with bit-identical auxiliary features are inferred once, and each copy is tied to the
-            first by an edge of probability 1. Without it equal points form cliques whatever the gain. (Matrix products
+            first by an edge of probability 1. Without it equal points form cliques whatever the gain. ``"topk"`` has no
+            such cliques and never merges. (Matrix products
             may round equal rows in two or three ways; those then count as so many points.)
         detach: whether x enters the encoder without gradient.
         max_edges: limit for the number of directed edges, see :func:`latopo.entmax_neighbors`.
@@ -125,7 +126,8 @@ class AlphaDGM(nn.Module):
         if (sampler == "budget") != (budget is not None):
             raise LatopoError(f"AlphaDGM: budget belongs to sampler='budget', got {sampler!r} and budget={budget}")
         self.in_channels, self.sampler, self.k, self.budget, self.degree = in_channels, sampler, k, budget, degree
-        self.sample_at_eval, self.merge_duplicates, self.detach = sample_at_eval, merge_duplicates, detach
+        self.sample_at_eval, self.detach = sample_at_eval, detach
+        self.merge_duplicates = merge_duplicates and sampler != "topk"
         self.max_edges = max_edges
         self.similarity = get_similarity(similarity)
         widths = (in_channels, *[hidden_channels] * num_layers)
