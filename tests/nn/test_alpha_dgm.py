@@ -164,14 +164,18 @@ def test_without_merging_equal_points_form_a_clique():
     assert (graph.edge_index < 10).all(0).sum() == 45
 
 
-@pytest.mark.parametrize("sampler", ["topk", "budget"])
-def test_duplicates_under_the_other_samplers(points, sampler):
+def test_duplicates_under_a_budget(points):
     x = torch.cat([points, points[:3], points[:3]])
-    options = {"k": 2} if sampler == "topk" else {"budget": 30.0}
-    graph = given(x, gain=5.0, sampler=sampler, **options).eval()(x)
+    graph = given(x, gain=5.0, sampler="budget", budget=30.0).eval()(x)
     found = as_dictionary(graph)
     assert all(found[(i, 40 + i)] == found[(i, 43 + i)] == 1.0 for i in range(3))
     assert graph.row.max() < 40
+
+
+def test_topk_chooses_k_also_among_duplicates(points):
+    x = torch.cat([points, points[:3], points[:3]])
+    graph = given(x, sampler="topk", k=2).eval()(x)
+    assert torch.bincount(graph.row, minlength=46).tolist() == [2] * 46
 
 
 # Samplers
