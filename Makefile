@@ -12,6 +12,7 @@ run: $(READY)
 	$(BIN)/python examples/layer.py
 
 test: $(READY)
+	scripts/ensure_chromium.sh
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto  # one thread a worker: more would only wait for each other
 
 lint: $(READY)

@@ -7,9 +7,9 @@ import typer
 
 
 def report(
-    run: Annotated[Path, typer.Argument(help="Folder of latopo train, latopo fit or latopo reproduce.")],
+    run: Annotated[Path, typer.Argument(metavar="RUN", help="Folder of latopo train, latopo fit or latopo reproduce.")],
     other: Annotated[
-        Path | None, typer.Argument(metavar="[RUN_B]", help="A second run on the same points, to compare.")
+        Path | None, typer.Argument(metavar="RUN_B", help="A second run on the same points, to compare.")
     ] = None,
     out: Annotated[Path | None, typer.Option(help="The file; report.html in the run's folder by default.")] = None,
     fold: Annotated[

@@ -50,7 +50,7 @@ def find_baselines(
 
 
 def _mean_guess() -> Baseline:
-    return Baseline("the mean", 0.0, "always the training points' mean")
+    return Baseline("mean", 0.0, "always the training points' mean")
 
 
 def _commonest_class(answers: Sequence[FoldAnswer]) -> Baseline:
@@ -58,7 +58,7 @@ def _commonest_class(answers: Sequence[FoldAnswer]) -> Baseline:
     for answer in answers:
         common = np.bincount(answer.targets[answer.roles == ROLES.index("train")]).argmax()
         shares.append(float((answer.targets[answer.roles == ROLES.index("test")] == common).mean()))
-    return Baseline("the commonest class", fmean(shares), "always the same answer")
+    return Baseline("commonest class", fmean(shares), "always the same answer")
 
 
 def _other_runs(
@@ -106,5 +106,5 @@ def _paper_number(settings: Mapping[str, Any]) -> list[Baseline]:
     for table in ("table1", "table2"):
         number = paper_number(table, settings["dataset"], settings["graph"], settings["model"])
         if number is not None:
-            return [Baseline("the paper", number.mean / 100, "the number printed there for this model")]
+            return [Baseline("paper", number.mean / 100, "the number printed there for this model")]
     return []

@@ -1,15 +1,17 @@
 """Curves over the epochs, as plain descriptions that the page's script gives to plotly."""
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
-from typing import Any
+from typing import Any, TypeGuard
 
 from latopo.report.data import History
 
 __all__ = ["describe_charts"]
 
 _Curve = dict[float, float]
+_REWARDS = ("edge_loss", "polygon_loss")
 
 
 @dataclass(frozen=True)
@@ -101,7 +103,7 @@ def describe_charts(runs: Sequence[Mapping[str, History]], metric: str = "accura
         percent = chart.percent and not (metric == "r2" and "train_score" in chart.columns)
         series = [
             line
-            for color, (column, name) in enumerate(chart.columns.items())
+            for color, (column, name) in enumerate(_columns(chart, runs).items())
             for number, run in enumerate(runs)
             for line in _lines(run, column, _Look(_series_name(name, number, len(runs)), color, number > 0, percent))
         ]
@@ -109,6 +111,14 @@ def describe_charts(runs: Sequence[Mapping[str, History]], metric: str = "accura
             about = {"title": chart.title, "explanation": chart.explanation}
             charts.append({**about, "percent": percent, "fromZero": chart.from_zero, "series": series})
     return charts
+
+
+def _columns(chart: _Chart, runs: Sequence[Mapping[str, History]]) -> dict[str, str]:
+    """The chart's columns; without a reward the loss is the predictions' error alone, and one line is enough."""
+    histories = [history for run in runs for history in run.values()]
+    if any(_measured(history, column, 1.0) for history in histories for column in _REWARDS):
+        return chart.columns
+    return {column: name for column, name in chart.columns.items() if column != "task_loss"}
 
 
 def _series_name(name: str, run: int, runs: int) -> str:
@@ -125,7 +135,11 @@ def _lines(run: Mapping[str, History], column: str, look: _Look) -> Iterable[dic
 
 def _measured(history: History, column: str, scale: float) -> _Curve:
     pairs = zip(history.get("epoch", ()), history.get(column, ()), strict=False)
-    return {epoch: scale * value for epoch, value in pairs if epoch is not None and value is not None}
+    return {epoch: scale * value for epoch, value in pairs if epoch is not None and _is_number(value)}
+
+
+def _is_number(value: float | None) -> TypeGuard[float]:
+    return value is not None and math.isfinite(value)
 
 
 def _mean(curves: Sequence[_Curve]) -> _Curve:

@@ -12,13 +12,14 @@ from latopo.cycles import count_induced_cycles, induced_cycles
 from latopo.report.data import IntArray, Points
 
 __all__ = [
+    "Agreement",
     "Facts",
     "Purity",
     "Strongest",
     "chance_agreement",
     "confusion_matrix",
-    "cycle_purity",
     "edge_purity",
+    "measure_agreement",
     "measure_complex",
     "polygon_purity",
     "strongest_polygons",
@@ -67,6 +68,22 @@ class Facts:
     def num_polygons(self) -> int:
         """Polygons of all lengths."""
         return sum(self.polygons.values())
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """How far the cells of a complex keep within a class.
+
+    Attributes:
+        edges: of the edges.
+        polygons: of the polygons, length by length.
+        cycles: length → of *all* chordless cycles of the graph, polygons or not; empty if there are too many. Edges
+            that agree with the classes make pure cycles by themselves: this is what a choice of polygons has to beat.
+    """
+
+    edges: Purity
+    polygons: tuple[Purity, ...]
+    cycles: dict[int, Purity]
 
 
 @dataclass(frozen=True)
@@ -124,19 +141,23 @@ def polygon_purity(complex: CellComplex, points: Points) -> list[Purity]:
     return [_purity(rows.cpu().numpy(), points.labels) for rows in complex.polygons.values() if len(rows)]
 
 
-def cycle_purity(complex: CellComplex, points: Points) -> list[Purity]:
-    """The same of *all* chordless cycles of the graph, chosen as polygons or not; empty if there are too many.
+def measure_agreement(complex: CellComplex, points: Points | None) -> Agreement | None:
+    """How the cells agree with the classes; None without classes."""
+    if points is None or points.is_quantity:
+        return None
+    polygons = polygon_purity(complex, points)
+    cycles = _cycle_purity(complex, points, [item.length for item in polygons])
+    return Agreement(edge_purity(complex, points), tuple(polygons), cycles)
 
-    Edges that agree with the classes make pure cycles by themselves; this is what a choice of polygons has to beat.
-    """
-    lengths = [length for length, rows in complex.polygons.items() if len(rows)]
+
+def _cycle_purity(complex: CellComplex, points: Points, lengths: list[int]) -> dict[int, Purity]:
     if not lengths:
-        return []
+        return {}
     count = count_induced_cycles(complex.edge_index, complex.num_nodes, max(lengths))
     if sum(count.values()) > _MOST_CYCLES:
-        return []
+        return {}
     cycles = induced_cycles(complex.edge_index, complex.num_nodes, max(lengths))
-    return [_purity(cycles[length].cpu().numpy(), points.labels) for length in lengths]
+    return {length: _purity(cycles[length].cpu().numpy(), points.labels) for length in lengths}
 
 
 def _purity(rows: IntArray, labels: IntArray) -> Purity:

@@ -16,7 +16,7 @@ from latopo.report.charts import describe_charts
 from latopo.report.compare import check_comparable, comparison_section
 from latopo.report.data import ReportData
 from latopo.report.encode import Packer, script_json
-from latopo.report.facts import measure_complex
+from latopo.report.facts import measure_agreement, measure_complex
 from latopo.report.markup import Markup, join, tag
 from latopo.report.results import results_section
 from latopo.report.scenes import describe_drawing
@@ -51,18 +51,19 @@ def build_page(data: ReportData, other: ReportData | None = None) -> str:
         check_comparable(data, other)
     packer = Packer()
     facts = [measure_complex(snapshot.complex, data.points) for snapshot in data.snapshots]
+    agreement = None if data.complex is None else measure_agreement(data.complex, data.points)
     runs = [run.histories for run in (data, other) if run is not None and run.histories]
     metric = data.score.metric if data.score is not None else "accuracy"
     content: dict[str, Any] = {"charts": describe_charts(runs, metric), "drawing": None}
     if data.snapshots:
         content["drawing"] = describe_drawing(data, facts, packer, other)
     sections = [
-        summary(data, facts[data.shown] if facts else None),
+        summary(data, facts[data.shown] if facts else None, agreement),
         Markup(_asset("drawing.html")) if data.snapshots else Markup(),
         comparison_section(data, other) if other is not None else Markup(),
         strongest_section(data),
         curves_section(bool(content["charts"])),
-        structure_section(data, facts),
+        structure_section(data, facts, agreement),
         results_section(data.tables),
         tag("section", settings_section(data.settings), glossary(), id="details"),
     ]

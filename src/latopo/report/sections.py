@@ -6,16 +6,7 @@ from typing import Any
 import numpy as np
 
 from latopo.report.data import IntArray, Points, ReportData
-from latopo.report.facts import (
-    Facts,
-    Purity,
-    Strongest,
-    confusion_matrix,
-    cycle_purity,
-    edge_purity,
-    polygon_purity,
-    strongest_polygons,
-)
+from latopo.report.facts import Agreement, Facts, Purity, Strongest, confusion_matrix, strongest_polygons
 from latopo.report.markup import Markup, join, tag
 from latopo.report.scenes import moment_title
 from latopo.report.summary import class_dot, corner_buttons
@@ -84,13 +75,13 @@ def curves_section(has_histories: bool) -> Markup:
     )
 
 
-def structure_section(data: ReportData, facts: Sequence[Facts]) -> Markup:
+def structure_section(data: ReportData, facts: Sequence[Facts], agreement: Agreement | None) -> Markup:
     """Topology over the training, agreement with the classes, degrees and confusion matrix."""
     parts = []
     if data.complex is not None:
         parts += [_topology(data, facts), _degrees()]
-        if data.points is not None and not data.points.is_quantity:
-            parts.append(_purity_table(data))
+        if agreement is not None:
+            parts.append(_purity_table(agreement))
     confusion = data.confusion if data.confusion is not None or data.points is None else confusion_matrix(data.points)
     if confusion is not None and data.points is not None and confusion.sum():
         parts.append(_confusion(confusion, data.points.class_names))
@@ -139,11 +130,8 @@ def _degrees() -> Markup:
     return tag("div", tag("h3", "Neighbours per point"), tag("p", text), chart, class_="panel")
 
 
-def _purity_table(data: ReportData) -> Markup:
-    assert data.complex is not None
-    assert data.points is not None
-    cycles = {item.length: item for item in cycle_purity(data.complex, data.points)}
-    found = [edge_purity(data.complex, data.points), *polygon_purity(data.complex, data.points)]
+def _purity_table(agreement: Agreement) -> Markup:
+    found, cycles = [agreement.edges, *agreement.polygons], agreement.cycles
     rows = [
         ["edges" if item.length == 2 else kind_name(item.length, 2), f"{item.counted:,}", percent(item.share),
          percent(item.chance), _cycle_text(cycles.get(item.length))]

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from latopo.report.data import Points, ReportData, Score
-from latopo.report.facts import Facts, Purity, Strongest, edge_purity, polygon_purity, strongest_polygons
+from latopo.report.facts import Agreement, Facts, Strongest, strongest_polygons
 from latopo.report.markup import Markup, tag
 from latopo.report.words import (
     agreement_words,
@@ -13,40 +13,37 @@ from latopo.report.words import (
     score_words,
     size_words,
     strongest_words,
-    verdict,
 )
 
 __all__ = ["class_dot", "corner_buttons", "meter", "summary"]
 
 
-def summary(data: ReportData, facts: Facts | None, anchor: str = "summary", heading: str = "In short") -> Markup:
-    """Cards with the main numbers, then the same in sentences."""
-    cards = [_score_card(data.score)] if data.score is not None else []
-    sentences = list(score_words(data.score)) if data.score is not None else []
+def summary(data: ReportData, facts: Facts | None, agreement: Agreement | None) -> Markup:
+    """What was run, cards with the main numbers, then answers to the questions that a reader has."""
+    cards, answers = [], []
+    if data.score is not None:
+        cards.append(_score_card(data.score))
+        answers.append(_answer("How good are the predictions?", score_words(data.score)))
+    if agreement is not None:
+        cards += _agreement_cards(agreement)
+        words = agreement_words(agreement.edges, agreement.polygons, agreement.cycles)
+        answers.append(_answer("Does the structure agree with the classes?", words))
     if data.complex is not None and facts is not None:
-        more_cards, more_sentences = _structure(data, facts)
-        cards += more_cards
-        sentences += more_sentences
-    notes = tag("ul", [tag("li", note) for note in data.notes], class_="notes") if data.notes else Markup()
-    body = [tag("div", cards, class_="cards"), tag("ul", [tag("li", text) for text in sentences], class_="findings")]
-    story = tag("p", " ".join(data.story), class_="story") if data.story else Markup()
-    return tag("section", tag("h2", heading), story, *body, notes, id=anchor)
+        answers.append(_answer("What was found?", [size_words(facts, data.complex.num_nodes)]))
+        for strongest in strongest_polygons(data.complex, 1):
+            cards.append(_strongest_card(strongest, data.points))
+            answers.append(
+                _answer("Which points form the strongest polygon?", [strongest_words(strongest, data.points)])
+            )
+    parts = [tag("p", " ".join(data.story), class_="story")] if data.story else []
+    parts += [tag("div", cards, class_="cards")] if cards else []
+    parts += [tag("div", answers, class_="answers")] if answers else []
+    parts += [tag("ul", [tag("li", note) for note in data.notes], class_="notes")] if data.notes else []
+    return tag("section", tag("h2", "In short"), parts, id="summary")
 
 
-def _structure(data: ReportData, facts: Facts) -> tuple[list[Markup], list[str]]:
-    complex, points = data.complex, data.points
-    assert complex is not None
-    sentences = [size_words(facts, complex.num_nodes)]
-    cards = []
-    if points is not None and not points.is_quantity:
-        edges, polygons = edge_purity(complex, points), polygon_purity(complex, points)
-        cards += _agreement_cards(edges, polygons)
-        sentences += [f"The structure {verdict(edges)}.", *agreement_words(edges, polygons)]
-    strongest = strongest_polygons(complex, 1)
-    if strongest:
-        cards.append(_strongest_card(strongest[0], points))
-        sentences.append(strongest_words(strongest[0], points))
-    return cards, sentences
+def _answer(question: str, sentences: Sequence[str]) -> Markup:
+    return tag("div", tag("h3", question), tag("p", " ".join(sentences)), class_="answer")
 
 
 def _card(title: str, value: str, *details: str | Markup) -> Markup:
@@ -75,20 +72,18 @@ def _score_card(score: Score) -> Markup:
     return _card(title, value, tag("p", f"on the {score.where}", class_="under"), tag("div", bars, class_="bars"))
 
 
-def _agreement_cards(edges: Purity, polygons: Sequence[Purity]) -> list[Markup]:
+def _agreement_cards(agreement: Agreement) -> list[Markup]:
+    edges, polygons = agreement.edges, agreement.polygons
     cards = []
     if edges.share is not None:
         cards.append(
             _card("Edges within a class", percent(edges.share), *meter(edges.share, edges.chance, "of random pairs"))
         )
-    counted, pure = sum(item.counted for item in polygons), sum(item.pure for item in polygons)
+    counted = sum(item.counted for item in polygons)
     if counted:
+        share = sum(item.pure for item in polygons) / counted
         chance = sum(item.counted * item.chance for item in polygons) / counted
-        cards.append(
-            _card(
-                "Polygons within a class", percent(pure / counted), *meter(pure / counted, chance, "of random groups")
-            )
-        )
+        cards.append(_card("Polygons within a class", percent(share), *meter(share, chance, "of random groups")))
     return cards
 
 

@@ -1,7 +1,7 @@
 """The findings as sentences for people who do not know the method."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from latopo.draw.palette import polygon_name
 from latopo.report.data import Points, Score
@@ -31,21 +31,16 @@ def score_words(score: Score) -> list[str]:
     """What the score means, and how far it is from each baseline."""
     value = number_text(score, score.value)
     if score.metric == "accuracy":
-        first = f"Of the {score.where}, {value} were given the right class."
+        sentences = [f"Of the {score.where}, {value} were given the right class."]
     else:
-        first = (
-            f"On the {score.where} the predictions reach R² = {value} (1 is perfect, 0 is always guessing the mean)."
-        )
-    sentences = [first]
+        sentences = [f"On the {score.where} the predictions reach R² = {value} (1 is perfect, 0 is guessing the mean)."]
     if score.spread is not None:
         spread = f"{100 * score.spread:.1f} points" if score.metric == "accuracy" else f"{score.spread:.3f}"
-        sentences.append(f"That is the mean of {len(score.folds)} folds; they vary by {spread} (standard deviation).")
+        sentences.append(f"That is a mean over folds, which vary by {spread} (standard deviation).")
     for baseline in score.baselines:
         meaning = f" ({baseline.meaning})" if baseline.meaning else ""
-        relation = _relation(score, baseline.value)
-        sentences.append(
-            f"{baseline.name}{meaning} reaches {number_text(score, baseline.value)}: the model is {relation}."
-        )
+        value, relation = number_text(score, baseline.value), _relation(score, baseline.value)
+        sentences.append(f"Beside it: {baseline.name}{meaning} with {value}; this model is {relation}.")
     return sentences
 
 
@@ -87,9 +82,9 @@ def kind_name(length: int, count: int = 1) -> str:
     return plural.removesuffix("s") if count == 1 else plural
 
 
-def agreement_words(edges: Purity, polygons: Sequence[Purity]) -> list[str]:
-    """Whether the structure agrees with the classes, beside chance."""
-    sentences = []
+def agreement_words(edges: Purity, polygons: Sequence[Purity], cycles: Mapping[int, Purity]) -> list[str]:
+    """Whether the structure agrees with the classes, beside chance and, for polygons, beside all rings of the graph."""
+    sentences = [verdict(edges)]
     if edges.share is not None:
         sentences.append(
             f"{percent(edges.share)} of the edges join two points of the same class; of random pairs "
@@ -97,28 +92,32 @@ def agreement_words(edges: Purity, polygons: Sequence[Purity]) -> list[str]:
         )
     for item in polygons:
         if item.share is not None:
+            rings = cycles.get(item.length)
+            beside = "" if rings is None else f", of all such rings of these edges {percent(rings.share)} do"
             sentences.append(
                 f"{percent(item.share)} of the {kind_name(item.length, 2)} have all corners in one class; of "
-                f"{item.length} random points {percent(item.chance)} would."
+                f"{item.length} random points {percent(item.chance)} would{beside}."
             )
     return sentences
 
 
 def verdict(item: Purity) -> str:
-    """One phrase for how far the agreement is from chance, which is 0, and from perfect, which is 1.
+    """One sentence for how far the agreement is from chance, which is 0, and from perfect, which is 1.
 
     Example:
         >>> verdict(Purity(2, 90, 100, 0.25))
-        'agrees strongly with the classes'
+        'Yes, strongly.'
     """
     if item.share is None:
-        return "has nothing to compare with the classes"
+        return "There are no edges between points of known class."
     lift = (item.share - item.chance) / (1 - item.chance) if item.chance < 1 else 0.0
     if lift > 0.6:
-        return "agrees strongly with the classes"
+        return "Yes, strongly."
     if lift > 0.2:
-        return "agrees partly with the classes"
-    return "hardly agrees with the classes" if lift > -0.05 else "joins different classes more often than chance would"
+        return "Partly."
+    return (
+        "Hardly: it is near chance." if lift > -0.05 else "No: it joins different classes more often than chance would."
+    )
 
 
 def strongest_words(strongest: Strongest, points: Points | None) -> str:

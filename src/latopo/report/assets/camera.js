@@ -50,6 +50,18 @@ class Camera {
     this.scale = scale;
   }
 
+  // Brings some places (world coordinates) near the middle, and near enough to tell them apart.
+  lookAt(places) {
+    const xs = places.map(([x]) => x);
+    const ys = places.map(([, y]) => y);
+    const size = Math.max(Math.max(...xs) - Math.min(...xs), Math.max(...ys) - Math.min(...ys), 1e-9);
+    const wanted = (0.35 * Math.min(this.width, this.height)) / size;
+    this.scale = Math.min(Math.max(this.scale, wanted), this.fitted * 12);
+    if (size * this.scale > 0.8 * Math.min(this.width, this.height)) this.scale = Math.max(wanted, this.fitted);
+    this.left = this.width / 2 - (this.scale * (Math.max(...xs) + Math.min(...xs))) / 2;
+    this.top = this.height / 2 + (this.scale * (Math.max(...ys) + Math.min(...ys))) / 2;
+  }
+
   get magnification() {
     return this.scale / this.fitted;
   }

@@ -128,6 +128,11 @@ class Drawing extends EventTarget {
     this.requestFrame();
   }
 
+  lookAt(nodes) {
+    this.camera.lookAt(nodes.map((node) => [this.points.x[node], this.points.y[node]]));
+    this.requestFrame();
+  }
+
   requestFrame(isMoving = false) {
     this.isMoving = isMoving;
     this.frame ??= requestAnimationFrame(() => {

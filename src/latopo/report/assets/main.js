@@ -46,10 +46,16 @@ function prepareLinks(drawing) {
     });
   };
   for (const button of document.querySelectorAll("button[data-node]")) {
-    show(button, [Number(button.dataset.node)], ([place]) => drawing.select(place));
+    show(button, [Number(button.dataset.node)], ([place]) => {
+      drawing.select(place);
+      drawing.lookAt([...drawing.focus.nodes]);
+    });
   }
   for (const button of document.querySelectorAll("button[data-corners]")) {
-    show(button, button.dataset.corners.split(" ").map(Number), (places) => drawing.highlight(places));
+    show(button, button.dataset.corners.split(" ").map(Number), (places) => {
+      drawing.highlight(places);
+      drawing.lookAt(places);
+    });
   }
 }
 

@@ -1,7 +1,9 @@
 // Paints points and cells on a canvas. Cells of nearly the same opacity share a path, which is what makes it fast.
 
 const LEVELS = 8;
-const FAINT = 0.1;
+// What is not in focus shines through a veil. Making every cell fainter instead would turn grey: screens have 256 steps.
+const VEIL = 0.86;
+const FAINTEST = 0.04;
 
 class Painter {
   constructor(canvas, points, colors) {
@@ -30,14 +32,24 @@ class Painter {
     pen.setTransform(ratio, 0, 0, ratio, 0, 0);
     pen.clearRect(0, 0, this.camera.width, this.camera.height);
     pen.lineJoin = "round";
-    const quiet = scene.focus ? FAINT : 1;
-    for (const part of [...scene.visible].reverse()) this.paintGroup(part, scene.largest, quiet);
-    if (scene.focus) this.paintFocusedCells(scene.focus, scene.largest);
-    this.paintPoints(scene, quiet);
-    if (scene.focus) this.paintNames(scene.focus);
+    for (const part of [...scene.visible].reverse()) this.paintGroup(part, scene.largest);
+    this.paintPoints(scene, () => true);
+    if (scene.focus) this.paintFocus(scene);
   }
 
-  paintGroup({ group, cells }, largest, quiet) {
+  paintFocus(scene) {
+    const { focus, largest } = scene;
+    this.pen.globalAlpha = VEIL;
+    this.pen.fillStyle = cssVariable("--surface");
+    this.pen.fillRect(0, 0, this.camera.width, this.camera.height);
+    this.pen.globalAlpha = 1;
+    this.paintFocusedCells(focus, largest);
+    this.paintPoints(scene, (node) => focus.nodes.has(node));
+    if (focus.node !== null) this.ring(focus.node);
+    this.paintNames(focus);
+  }
+
+  paintGroup({ group, cells }, largest) {
     const isEdge = group.length === 2;
     const largestHere = isEdge ? largest.edge : largest.polygon;
     const statuses = group.status ? [0, 1, 2] : [null];
@@ -52,7 +64,7 @@ class Painter {
       }
       const most = this.mostOpaque(isEdge, cells.length);
       levels.forEach((members, level) => {
-        const opacity = most * (0.2 + (0.8 * (level + 1)) / LEVELS) * quiet;
+        const opacity = Math.max(most * (0.2 + (0.8 * (level + 1)) / LEVELS), FAINTEST);
         if (isEdge) this.strokeEdges(group, members, css(color, opacity), this.edgeWidth());
         else this.fillPolygons(group, members, css(color, opacity));
       });
@@ -62,7 +74,7 @@ class Painter {
   // Many cells lie over each other: each must then be fainter, or all of them become one blot.
   mostOpaque(isEdge, count) {
     const room = count / this.camera.magnification ** 1.5;
-    return isEdge ? 0.85 * Math.min(1, Math.sqrt(5000 / room)) : Math.max(0.42 * Math.min(1, Math.sqrt(600 / room)), 0.06);
+    return isEdge ? 0.85 * Math.min(1, Math.sqrt(5000 / room)) : 0.42 * Math.min(1, Math.sqrt(600 / room));
   }
 
   edgeWidth() {
@@ -136,29 +148,26 @@ class Painter {
     }
   }
 
-  paintPoints(scene, quiet) {
+  paintPoints(scene, isWanted) {
     const looks = new Map();
     for (let node = 0; node < this.points.count; node += 1) {
-      if (!scene.showsPoint(node) || this.isOutside(node)) continue;
-      const opacity = quiet < 1 && !scene.focus.nodes.has(node) ? 0.25 : 1;
+      if (!isWanted(node) || !scene.showsPoint(node) || this.isOutside(node)) continue;
       const mark = scene.markOf(node);
-      const style = css(scene.colorOf(node), opacity);
-      const key = `${opacity < 1 ? 0 : 1}${mark}${style}`;
+      const style = css(scene.colorOf(node));
+      const key = mark + style;
       if (!looks.has(key)) looks.set(key, { mark, style, nodes: [] });
       looks.get(key).nodes.push(node);
     }
     const pen = this.pen;
     pen.strokeStyle = cssVariable("--surface");
     pen.lineWidth = Math.min(this.radius / 4, 1.2);
-    for (const key of [...looks.keys()].sort()) {
-      const { mark, style, nodes } = looks.get(key);
+    for (const { mark, style, nodes } of looks.values()) {
       pen.fillStyle = style;
       pen.beginPath();
       for (const node of nodes) this.traceMark(mark, this.x[node], this.y[node], this.radius);
       pen.fill();
       if (this.radius > 3) pen.stroke();
     }
-    if (scene.focus && scene.focus.node !== null) this.ring(scene.focus.node);
   }
 
   isOutside(node) {
@@ -198,12 +207,14 @@ class Painter {
     pen.lineWidth = 3;
     pen.strokeStyle = cssVariable("--surface");
     pen.fillStyle = cssVariable("--text");
+    const middle = [...focus.nodes].reduce((sum, node) => sum + this.x[node], 0) / focus.nodes.size;
     for (const node of focus.nodes) {
-      const x = this.x[node] + this.radius + 5;
-      const y = this.y[node] + 4;
+      const side = this.x[node] < middle ? -1 : 1;
+      pen.textAlign = side < 0 ? "right" : "left";
+      const place = [this.x[node] + side * (this.radius + 5), this.y[node] + 4];
       const name = shortName(pointName(this.points, node), 24);
-      pen.strokeText(name, x, y);
-      pen.fillText(name, x, y);
+      pen.strokeText(name, ...place);
+      pen.fillText(name, ...place);
     }
   }
 }

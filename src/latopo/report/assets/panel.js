@@ -264,7 +264,8 @@ class Panel {
       this.drawing.updateCells();
     });
     const name = element("span", { textContent: kind === "edge" ? "edges" : "polygons" });
-    return element("label", { className: "range" }, element("span", { className: "range-head" }, name, output), slider);
+    slider.setAttribute("aria-label", `least probability of ${name.textContent}`);
+    return element("div", { className: "range" }, element("span", { className: "range-head" }, name, output), slider);
   }
 
   buildColoring() {
@@ -313,7 +314,9 @@ class Panel {
       const exact = names.indexOf(wanted);
       const node = exact >= 0 ? exact : names.findIndex((name) => name.includes(wanted));
       input.setAttribute("aria-invalid", String(node < 0));
-      if (node >= 0) this.drawing.select(node);
+      if (node < 0) return;
+      this.drawing.select(node);
+      this.drawing.lookAt([...this.drawing.focus.nodes]);
     });
   }
 
@@ -369,11 +372,15 @@ class Panel {
     return [
       element("div", { className: "selected-head" }, title, this.closeButton()),
       this.facts(this.pointFacts(node)),
-      element("h4", { textContent: `${countText(edges.length)} neighbours` }),
+      element("h4", { textContent: this.neighbourTitle(edges.length, this.drawing.moment.degree[node]) }),
       this.list(edges, ({ corners, probability }) => [this.pointButton(corners.find((other) => other !== node)), this.probability(probability)]),
       element("h4", { textContent: `${countText(polygons.length)} polygons` }),
       this.list(polygons, ({ corners, probability }) => [this.polygonButton(corners), this.probability(probability)]),
     ];
+  }
+
+  neighbourTitle(shown, all) {
+    return shown === all ? `${countText(all)} neighbours` : `${countText(shown)} of ${countText(all)} neighbours are shown`;
   }
 
   polygonDetails(corners, focus) {
@@ -412,7 +419,10 @@ class Panel {
   polygonButton(corners) {
     const names = corners.map((node) => shortName(this.name(node), 12)).join(" – ");
     const button = element("button", { type: "button", className: "point" }, ...corners.map((node) => this.dot(node)), names);
-    button.addEventListener("click", () => this.drawing.highlight(corners));
+    button.addEventListener("click", () => {
+      this.drawing.highlight(corners);
+      this.drawing.lookAt(corners);
+    });
     return button;
   }
 

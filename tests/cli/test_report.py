@@ -1,0 +1,55 @@
+import sys
+
+import pytest
+
+from latopo.cli import main
+from latopo.reproduce import Record, Store, Unit
+
+
+@pytest.fixture
+def latopo(monkeypatch, capsys, tmp_path):
+    """Run the command in the temporary folder: exit code, standard output, standard error."""
+
+    def call(*arguments):
+        monkeypatch.chdir(tmp_path)
+        monkeypatch.setattr(sys, "argv", ["latopo", *arguments])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        return ended.value.code or 0, *capsys.readouterr()
+
+    return call
+
+
+@pytest.fixture
+def results(tmp_path):
+    unit = Unit("mlp", "texas", graph=False, protocol="honest", fold=0)
+    Store(tmp_path / "results").append(Record(unit, 0.8, 100, 20, 3, 1.0, 7))
+    return tmp_path / "results"
+
+
+def test_the_report_lies_in_the_run_unless_named(latopo, results, tmp_path):
+    code, out, err = latopo("report", "results")
+    assert (code, err) == (0, "")
+    assert "report.html" in out
+    assert (results / "report.html").read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
+    latopo("report", "results", "--out", "deep/other.html")
+    assert (tmp_path / "deep" / "other.html").is_file()
+
+
+@pytest.mark.usefixtures("results")
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["missing"], "missing is no folder"),
+        (["."], "is no run of latopo"),
+        (["results", "results"], "has no complex to compare"),
+        (["results", "--fold", "1"], "has no folds"),
+        (["results", "--out", "results"], "is a folder"),
+        (["results", "--out", "results/records.jsonl/report.html"], "cannot be written"),
+    ],
+)
+def test_bad_input_ends_in_one_line_and_code_2(latopo, arguments, words):
+    code, _, err = latopo("report", *arguments)
+    assert code == 2
+    assert words in err
+    assert len(err.splitlines()) == 1
