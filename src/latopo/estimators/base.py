@@ -12,11 +12,12 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 from torch import Tensor
 
+from latopo._parallel import row_blocks
 from latopo.complex import CellComplex
 from latopo.errors import LatopoError
 from latopo.estimators.fitted import AnchorStates, FittedTopology, fitted_topology
 from latopo.estimators.progress import epoch_progress, time_note
-from latopo.estimators.queries import QueryAnswer, answer_queries
+from latopo.estimators.queries import QueryAnswer, answer_queries, block_size
 from latopo.estimators.scaling import Scaling
 from latopo.estimators.splitting import validation_split
 from latopo.models import DCMNet, build_model
@@ -42,12 +43,12 @@ class DCMEstimator(BaseEstimator):
         self,
         max_length: int = 4,
         *,
-        degree: float = 5.0,
+        degree: float = 3.0,
         hidden_channels: int = 32,
         dropout: float = 0.5,
         learning_rate: float = 0.01,
-        weight_decay: float = 5e-4,
-        max_epochs: int = 200,
+        weight_decay: float = 0.03,
+        max_epochs: int = 60,
         early_stopping: bool | Literal["auto"] = "auto",
         validation_fraction: float = 0.1,
         patience: int = 10,
@@ -189,8 +190,10 @@ class DCMEstimator(BaseEstimator):
 
     def _join(self, X: Any) -> QueryAnswer:
         """Answers to all queries, put together from the blocks."""
-        x = self._scaling.apply(X)
-        blocks = list(answer_queries(self._model, self._states, self._topology.rule, x))
+        blocks = [
+            answer_queries(self._model, self._states, self._topology.rule, self._scaling.apply(X[start:stop]))
+            for start, stop in row_blocks(X.shape[0], block_size(self._states))
+        ]
         pointers = [blocks[0].ptr[:1]]
         for block in blocks:
             pointers.append(block.ptr[1:] + pointers[-1][-1])

@@ -98,7 +98,7 @@ def class_targets(
     check_classification_targets(y[labelled])
     classes, numbers = np.unique(y[labelled], return_inverse=True)
     if len(classes) < 2:
-        raise LatopoError(f"{caller}: y has one class, {classes[0]!r}; at least two are needed")
+        raise LatopoError(f"{caller}: y has one class, {classes[0]}; at least two are needed")
     target = np.zeros(len(y), np.int64)
     target[labelled] = numbers
     return classes, target, labelled

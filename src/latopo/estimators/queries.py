@@ -1,13 +1,11 @@
 """Queries: new rows that join a fitted complex, each on its own."""
 
-from collections.abc import Iterator
 from itertools import combinations
 from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
-from latopo._parallel import row_blocks
 from latopo.estimators.fitted import AnchorStates, PolygonRule
 from latopo.estimators.query_cycles import QueryCycles, query_cycles
 from latopo.models import DCMNet
@@ -15,7 +13,7 @@ from latopo.neighbors import entmax_neighbors
 from latopo.nn import CellConv, GraphConv
 from latopo.nn.polygon_inference import PolygonInference
 
-__all__ = ["QueryAnswer", "answer_queries"]
+__all__ = ["QueryAnswer", "answer_queries", "block_size"]
 
 _ENTRIES = 2**22  # query–anchor pairs that may become edges at a time, in the worst case
 _SIDES = 64  # anchors of one query that polygons are looked for between
@@ -39,8 +37,14 @@ class QueryAnswer(NamedTuple):
     prob: Tensor
 
 
-def answer_queries(model: DCMNet, states: AnchorStates, rule: PolygonRule, x: Tensor) -> Iterator[QueryAnswer]:
-    """Answer queries block by block; float64 throughout, so that a row's answer does not depend on the others.
+def block_size(states: AnchorStates) -> int:
+    """How many queries may be answered at a time, so that memory stays bounded even if all anchors are chosen."""
+    return max(_ENTRIES // max(states.representatives.numel(), 1), 1)
+
+
+@torch.no_grad()
+def answer_queries(model: DCMNet, states: AnchorStates, rule: PolygonRule, x: Tensor) -> QueryAnswer:
+    """Answer queries, at most :func:`block_size`; float64 throughout, so that no answer depends on the other rows.
 
     A query chooses anchors by the α-entmax of the fit, closes polygons with fitted edges (chosen by the fitted rule)
     and hears the fitted complex, which does not hear it: no fitted state changes. An edge to an anchor has the
@@ -49,13 +53,6 @@ def answer_queries(model: DCMNet, states: AnchorStates, rule: PolygonRule, x: Te
     Shapes:
         - **x**: [Q, in_channels], float64, dense or sparse CSR
     """
-    block = max(_ENTRIES // max(states.representatives.numel(), 1), 1)
-    for start, stop in row_blocks(x.size(0), block):
-        yield _answer(model, states, rule, x[start:stop])
-
-
-@torch.no_grad()
-def _answer(model: DCMNet, states: AnchorStates, rule: PolygonRule, x: Tensor) -> QueryAnswer:
     hidden = model.first(x).relu()
     x_aux = model.dcm.graph.encoder(hidden, None)
     ptr, anchor, prob = _choose(model, states, x_aux)

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from torch import Tensor
 
+from latopo.data.features import csr_tensor
 from latopo.errors import LatopoError
 
 __all__ = ["Scaling"]
@@ -51,12 +52,9 @@ class Scaling(NamedTuple):
         """Scaled rows as a float64 tensor, dense or sparse CSR as they came."""
         if sparse.issparse(x):
             scaled = sparse.csr_array(x.multiply(self.factor[None, :]))
+            scaled.sum_duplicates()  # the tensor wants its columns sorted, each once
             if x.shape[0] == 0 or scaled.nnz >= 0.3 * np.prod(scaled.shape):
                 return torch.from_numpy(scaled.toarray())
-            return torch.sparse_csr_tensor(
-                torch.from_numpy(scaled.indptr.astype(np.int64)),
-                torch.from_numpy(scaled.indices.astype(np.int64)),
-                torch.from_numpy(scaled.data),
-                scaled.shape,
-            )
+            crow, col = (torch.from_numpy(part.astype(np.int64)) for part in (scaled.indptr, scaled.indices))
+            return csr_tensor(crow, col, torch.from_numpy(scaled.data), scaled.shape)
         return torch.from_numpy((x - self.shift) * self.factor)

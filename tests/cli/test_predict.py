@@ -1,0 +1,159 @@
+import csv
+import json
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+from latopo.cli.app import main
+
+
+@pytest.fixture(scope="module")
+def fitted(tmp_path_factory):
+    """A run on a small table, and the table's text."""
+    folder = tmp_path_factory.mktemp("fitted")
+    lines = ["name,size,day,colour,kind"]
+    for row in range(40):
+        colour = ["red", "blue", ""][row % 3]
+        lines.append(f"r{row},{row % 2 * 3 + row % 7 * 0.2:.2f},2024-01-{row % 28 + 1:02d},{colour},{'ab'[row % 2]}")
+    (folder / "t.csv").write_text("\n".join(lines) + "\n")
+    arguments = ["fit", str(folder / "t.csv"), "--target", "kind", "--id", "name", "--out", str(folder / "run")]
+    script = f"import sys; from latopo.cli import main; sys.argv = ['latopo', *{arguments!r}, '--quiet']; main()"
+    subprocess.run([sys.executable, "-c", script], check=True, capture_output=True)
+    return folder
+
+
+@pytest.fixture
+def run(fitted, tmp_path):
+    """A copy without the training data, which may be damaged."""
+    return shutil.copytree(fitted / "run", tmp_path / "run")
+
+
+@pytest.fixture
+def predict(monkeypatch, capsys, tmp_path):
+    monkeypatch.chdir(tmp_path)
+
+    def call(*arguments):
+        monkeypatch.setattr(sys, "argv", ["latopo", "predict", *map(str, arguments)])
+        try:
+            main()
+            code = 0
+        except SystemExit as stop:
+            code = stop.code or 0
+        captured = capsys.readouterr()
+        return code, captured.out, captured.err
+
+    return call
+
+
+def read(path):
+    with open(path, encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def test_predictions_probabilities_and_reasons(run, predict, tmp_path):
+    (tmp_path / "new.csv").write_text("size,name,day,colour\n3.4,x1,2024-01-03,red\n0.1,x2,2024-01-09,blue\n")
+    code, out, err = predict(run, "new.csv", "--out", "p.csv")
+    assert (code, err) == (0, "")
+    assert "2 rows predicted: p.csv" in out
+    rows = read(tmp_path / "p.csv")
+    assert list(rows[0]) == ["name", "predicted kind", "probability of a", "probability of b", "tied to"]
+    assert [row["name"] for row in rows] == ["x1", "x2"]
+    assert [row["predicted kind"] for row in rows] == ["b", "a"]
+    assert all(abs(float(row["probability of a"]) + float(row["probability of b"]) - 1) < 1e-5 for row in rows)
+    anchors = set(json.loads((run / "anchors.json").read_text()))
+    named = [tie.split(" ")[0] for tie in rows[0]["tied to"].split("; ")]
+    assert set(named) <= anchors
+    assert len(named) <= 5
+    predict(run, "new.csv")
+    assert read(tmp_path / "new-predictions.csv") == rows
+
+
+def test_unknown_categories_missing_values_and_more_columns_are_noted(run, predict, tmp_path):
+    (tmp_path / "new.csv").write_text("size,day,colour,kind,extra\n,2024-02-01,green,a,1\n2,,red,b,2\n")
+    code, _, err = predict(run, "new.csv", "--out", "p.csv")
+    assert code == 0
+    assert "unknown category 'green'" in err
+    assert "column 'size': 1 missing" in err
+    assert "column 'day': 1 missing" in err
+    assert "1 columns were not used" in err
+    assert len(read(tmp_path / "p.csv")) == 2
+
+
+GOOD = "size,day,colour\n1,2024-01-01,red\n"
+
+
+def edit(path, change):
+    content = json.loads(path.read_text())
+    change(content)
+    path.write_text(json.dumps(content))
+
+
+def truncate(path):
+    path.write_bytes(path.read_bytes()[:100])
+
+
+def flip(path):
+    content = bytearray(path.read_bytes())
+    content[-1] ^= 1
+    path.write_bytes(content)
+
+
+BAD = {
+    "missing column": (lambda run: None, "size,day\n1,2024-01-01\n", "lacks 1 of the 3 columns of the fit: 'colour'"),
+    "text for a number": (lambda run: None, "size,day,colour\nbig,2024-01-01,red\n", "'size' must hold numbers"),
+    "infinity": (lambda run: None, "size,day,colour\ninf,2024-01-01,red\n", "is infinite"),
+    "no date": (lambda run: None, "size,day,colour\n1,yesterday,red\n", "'day' must hold dates"),
+    "empty file": (lambda run: None, "", "is empty"),
+    "no rows": (lambda run: None, "size,day,colour\n", "no rows"),
+    "no run": (lambda run: (run / "run.json").unlink(), GOOD, "is no run of latopo fit"),
+    "damaged run.json": (lambda run: (run / "run.json").write_text("{"), GOOD, "run.json is damaged"),
+    "newer run": (
+        lambda run: edit(run / "run.json", lambda content: content.update({"format": 7, "latopo": "7.0"})),
+        GOOD,
+        "latopo 7.0 in format 7",
+    ),
+    "truncated weights": (lambda run: truncate(run / "weights.safetensors"), GOOD, "was changed or is incomplete"),
+    "tampered weights": (lambda run: flip(run / "weights.safetensors"), GOOD, "was changed or is incomplete"),
+    "tampered features": (lambda run: flip(run / "features.safetensors"), GOOD, "was changed or is incomplete"),
+    "no preprocessing": (lambda run: (run / "preprocessing.json").unlink(), GOOD, "preprocessing.json cannot be read"),
+    "other preprocessing": (
+        lambda run: edit(run / "preprocessing.json", lambda content: content["columns"].pop(0)),
+        GOOD,
+        "do not belong together",
+    ),
+    "strange preprocessing": (
+        lambda run: edit(run / "preprocessing.json", lambda content: content["columns"][0].update({"kind": "code"})),
+        GOOD,
+        "preprocessing.json is damaged",
+    ),
+    "fewer anchors": (
+        lambda run: edit(run / "anchors.json", lambda names: names.pop()),
+        GOOD,
+        "do not belong together",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_bad_input(run, predict, tmp_path, case):
+    damage, text, message = BAD[case]
+    damage(run)
+    (tmp_path / "new.csv").write_text(text)
+    code, _, err = predict(run, "new.csv", "--out", "p.csv")
+    assert code == 2
+    assert message in err
+    assert len(err.strip().splitlines()) == 1
+    assert not (tmp_path / "p.csv").exists()
+
+
+def test_an_existing_file_is_kept(run, predict, tmp_path):
+    (tmp_path / "new.csv").write_text(GOOD)
+    (tmp_path / "p.csv").write_text("mine")
+    code, _, err = predict(run, "new.csv", "--out", "p.csv")
+    assert code == 2
+    assert "--overwrite" in err
+    assert (tmp_path / "p.csv").read_text() == "mine"
+    assert predict(run, "new.csv", "--out", "p.csv", "--overwrite")[0] == 0
+    assert predict(run, "new.csv", "--out", "nowhere/p.csv")[0] == 2

@@ -1,0 +1,206 @@
+import pickle
+
+import numpy as np
+import pytest
+import torch
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.datasets import load_iris
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MinMaxScaler
+
+from latopo.errors import LatopoError
+from latopo.estimators import DCMClassifier
+
+
+def quick(**parameters):
+    return DCMClassifier(**{"random_state": 0, "max_epochs": 9, "hidden_channels": 8, **parameters})
+
+
+def test_default_fit_learns_iris():
+    X, y = load_iris(return_X_y=True)
+    classifier = DCMClassifier(random_state=0).fit(X[::2], y[::2])
+    assert classifier.score(X[1::2], y[1::2]) > 0.9
+    assert classifier.complex_.num_nodes == 75
+    assert classifier.complex_.num_polygons > 0
+    assert classifier.edge_probabilities_.shape == (classifier.complex_.num_edges,)
+    assert [row["epoch"] for row in classifier.history_] == list(range(1, len(classifier.history_) + 1))
+    assert (classifier.transduction_ == y[::2]).mean() > 0.9
+
+
+def test_default_parameters_are_stored_untouched():
+    assert DCMClassifier().get_params() == {
+        "max_length": 4,
+        "degree": 3.0,
+        "hidden_channels": 32,
+        "dropout": 0.5,
+        "learning_rate": 0.01,
+        "weight_decay": 0.03,
+        "max_epochs": 60,
+        "early_stopping": "auto",
+        "validation_fraction": 0.1,
+        "patience": 10,
+        "max_anchors": None,
+        "unlabelled": None,
+        "random_state": None,
+        "device": "auto",
+        "verbose": 0,
+    }
+    strange = object()
+    assert DCMClassifier(max_epochs=strange).max_epochs is strange
+
+
+def test_string_labels_and_probabilities(rows):
+    X, y = rows
+    names = np.array(["low", "mid", "high"])[y]
+    classifier = quick().fit(X, names)
+    assert classifier.classes_.tolist() == ["high", "low", "mid"]
+    probabilities = classifier.predict_proba(X)
+    np.testing.assert_allclose(probabilities.sum(axis=1), 1.0)
+    assert np.array_equal(classifier.predict(X), classifier.classes_[probabilities.argmax(axis=1)])
+
+
+def test_seed_decides_and_global_random_state_is_left_alone(rows):
+    X, y = rows
+    state = torch.get_rng_state()
+    first, second, other = (quick(random_state=seed).fit(X, y).predict_proba(X) for seed in (0, 0, 1))
+    assert torch.equal(torch.get_rng_state(), state)
+    assert np.array_equal(first, second)
+    assert not np.allclose(first, other)
+
+
+def test_scale_of_features_does_not_matter(rows):
+    X, y = rows
+    plain = quick().fit(X, y).predict_proba(X)
+    scaled = quick().fit(X * [1, 1e3, 1e-3, 1] + 5, y).predict_proba(X * [1, 1e3, 1e-3, 1] + 5)
+    np.testing.assert_allclose(scaled, plain, atol=1e-3)
+
+
+def test_unlabelled_rows_are_opt_in(rows):
+    X, y = rows
+    sparse_y = np.where(np.arange(60) < 15, y, -1)
+    ordinary = quick().fit(X, sparse_y)
+    assert ordinary.classes_.tolist() == [-1, 0, 1, 2]
+    semi = DCMClassifier(random_state=0, unlabelled=-1, max_epochs=30).fit(X, sparse_y)
+    assert semi.classes_.tolist() == [0, 1, 2]
+    assert semi.complex_.num_nodes == 60
+    assert (semi.transduction_[15:] == y[15:]).mean() > 0.7
+    strings = np.where(np.arange(60) < 15, y.astype(str), "")
+    assert quick(unlabelled="").fit(X, strings).classes_.tolist() == ["0", "1", "2"]
+
+
+def test_targets_of_unlabelled_rows_are_not_read(rows):
+    X, y = rows
+    first, second = (np.where(np.arange(60) % 3 < 2, y, fill) for fill in (7, 7))
+    assert np.array_equal(
+        quick(unlabelled=7).fit(X, first).predict_proba(X), quick(unlabelled=7).fit(X, second).predict_proba(X)
+    )
+
+
+def test_sparse_rows_are_answered_as_dense_ones(rows):
+    X, y = rows
+    X = np.where(np.abs(X) > 1.5, X, 0.0)
+    classifier = quick().fit(sparse.csr_array(X), y)
+    np.testing.assert_allclose(
+        classifier.predict_proba(sparse.csr_array(X)), classifier.predict_proba(sparse.coo_array(X)), atol=1e-12
+    )
+    wide = sparse.hstack([sparse.csr_array(X), sparse.csr_array((60, 50))], format="csr")  # sparse inside, too
+    assert quick().fit(wide, y).score(wide, y) > 0.5
+
+
+def test_data_frame_and_feature_names(rows):
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(rows[0], columns=list("abcd"))
+    classifier = quick().fit(frame, rows[1])
+    assert classifier.feature_names_in_.tolist() == list("abcd")
+    with pytest.raises(ValueError, match="feature names"):
+        classifier.predict(frame[list("dcba")])
+
+
+def test_given_graph(rows):
+    X, y = rows
+    same = np.array([(i, j) for i in range(60) for j in range(i) if y[i] == y[j] and (i + j) % 5 == 0]).T
+    noise = np.random.RandomState(0).randn(60, 4)
+    alone = quick(max_epochs=30, hidden_channels=32).fit(noise, y)
+    helped = quick(max_epochs=30, hidden_channels=32).fit(noise, y, edge_index=same)
+    assert (helped.transduction_ == y).mean() > (alone.transduction_ == y).mean() or (helped.transduction_ == y).all()
+    assert helped._model.given_conv is not None
+    assert helped.predict_proba(X).shape == (60, 3)  # queries have no edges in the given graph
+    with pytest.raises(LatopoError, match="DCMClassifier"):
+        quick().fit(X, y, edge_index=[[0], [60]])
+    with pytest.raises(LatopoError, match="edge_index"):
+        quick().fit(X, y, edge_index=[["a"], ["b"]])
+
+
+def test_max_anchors_makes_the_complex_of_a_part(rows):
+    X, y = rows
+    labels = np.where(np.arange(60) % 2 == 0, y, -1)
+    edges = np.stack([np.arange(59), np.arange(1, 60)])
+    classifier = quick(max_anchors=35, unlabelled=-1).fit(X, labels, edge_index=edges)
+    assert classifier.complex_.num_nodes == len(classifier.anchor_rows_) == 35
+    assert set(range(0, 60, 2)) <= set(classifier.anchor_rows_)  # labelled rows come first
+    assert classifier.transduction_.shape == (60,)
+    left = np.setdiff1d(np.arange(60), classifier.anchor_rows_)
+    assert np.array_equal(classifier.transduction_[left], classifier.predict(X[left]))
+
+
+def test_early_stopping(rows):
+    X, y = np.tile(rows[0], (3, 1)), np.tile(rows[1], 3)
+    X = X + 0.1 * np.random.RandomState(0).randn(*X.shape)
+    stopped = quick(max_epochs=200, early_stopping=True, patience=2, learning_rate=0.05).fit(X, y)
+    assert len(stopped.history_) < 200
+    assert stopped.best_epoch_ <= len(stopped.history_)
+    assert len(quick(max_epochs=12).fit(X, y).history_) == 12  # "auto" does not stop on 180 rows
+    with pytest.raises(LatopoError, match="early_stopping"):
+        quick(early_stopping="never").fit(X, y)
+
+
+def test_scikit_learn_tools(rows):
+    X, y = rows
+    pipeline = make_pipeline(MinMaxScaler(), quick(max_epochs=6, hidden_channels=32))
+    assert cross_val_score(pipeline, X, y, cv=2).mean() > 0.5
+    search = GridSearchCV(quick(max_epochs=3), {"max_length": [2, 4]}, cv=2).fit(X, y)
+    assert set(search.best_params_) == {"max_length"}
+    assert clone(search.best_estimator_).get_params() == search.best_estimator_.get_params()
+
+
+def test_pickle_round_trip(classifier, rows):
+    again = pickle.loads(pickle.dumps(classifier))
+    assert np.array_equal(again.predict_proba(rows[0]), classifier.predict_proba(rows[0]))
+    assert again.complex_ == classifier.complex_
+
+
+def test_verbose_says_the_time_beforehand(rows, capsys):
+    quick(verbose=1, max_epochs=3).fit(*rows)
+    assert "60 rows, 4 features: about" in capsys.readouterr().err
+    quick(max_epochs=3).fit(*rows)
+    assert capsys.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize(
+    ("parameters", "y", "message"),
+    [
+        ({}, np.zeros(60), "one class, 0"),
+        ({"unlabelled": 0}, np.zeros(60), "no label at all"),
+        ({}, np.linspace(0, 1, 60), "continuous"),
+        ({"max_epochs": 0}, None, "epochs is 0"),
+        ({"learning_rate": -1.0}, None, "lr is -1"),
+        ({"validation_fraction": 1.5, "early_stopping": True}, None, "validation_fraction"),
+        ({"device": "toaster"}, None, "device"),
+        ({"degree": 0.0}, None, "degree"),
+    ],
+)
+def test_bad_parameters_and_targets(rows, parameters, y, message):
+    with pytest.raises(ValueError, match=message):
+        quick(**parameters).fit(rows[0], rows[1] if y is None else y)
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_bad_values(classifier, rows, bad):
+    X = rows[0].copy()
+    X[3, 2] = bad
+    with pytest.raises(ValueError, match=r"NaN|infinity"):
+        quick().fit(X, rows[1])
+    with pytest.raises(ValueError, match=r"NaN|infinity"):
+        classifier.predict(X)

@@ -1,0 +1,38 @@
+import re
+
+import torch
+
+from latopo.estimators.progress import epoch_progress, seconds_per_step, time_note
+from latopo.models import build_model
+
+
+def test_time_grows_with_the_square(monkeypatch):
+    monkeypatch.setattr("latopo.estimators.progress._SAMPLE", 50)
+    clock = iter([0.0, 1.0] * 2)
+    monkeypatch.setattr("time.perf_counter", lambda: next(clock))
+    model = build_model("dcm-plus", 3, 2)
+    assert seconds_per_step(model, torch.randn(50, 3)) == 1.0
+    assert seconds_per_step(model, torch.randn(500, 3)) == 100.0
+
+
+def test_note_and_model_is_left_alone():
+    model = build_model("dcm-plus", 3, 2)
+    note = time_note(model, torch.randn(40, 3), 10)
+    assert re.fullmatch(r"40 rows, 3 features: about \S+ s an epoch, at most \d+ s for 10 epochs", note)
+    assert not model.dcm.graph.calibrated
+    assert all(parameter.grad is None for parameter in model.parameters())
+
+
+def test_progress_goes_to_standard_error(capsys):
+    with epoch_progress(2, show=True) as on_epoch:
+        on_epoch({"selection_score": None})
+        on_epoch({"selection_score": 0.5})
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert "2/2" in captured.err
+    assert "validation 0.500" in captured.err
+
+
+def test_no_progress():
+    with epoch_progress(2, show=False) as on_epoch:
+        assert on_epoch is None

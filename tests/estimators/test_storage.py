@@ -1,0 +1,79 @@
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from latopo.errors import LatopoError
+from latopo.estimators import DCMRegressor, DCMTransformer, load_estimator, save_estimator
+
+
+@pytest.fixture
+def saved(classifier, tmp_path):
+    save_estimator(classifier, tmp_path / "saved")
+    return tmp_path / "saved"
+
+
+def test_round_trip(classifier, rows, saved):
+    again = load_estimator(saved)
+    assert np.array_equal(again.predict_proba(rows[0]), classifier.predict_proba(rows[0]))
+    assert again.complex_ == classifier.complex_
+    assert again.get_params() == {**classifier.get_params(), "random_state": None}
+
+
+@pytest.mark.parametrize("cls", [DCMRegressor, DCMTransformer])
+def test_round_trip_of_the_others(cls, rows, tmp_path):
+    estimator = cls(random_state=0, max_epochs=3).fit(rows[0], rows[0][:, 1])
+    save_estimator(estimator, tmp_path)
+    ask = "transform" if cls is DCMTransformer else "predict"
+    assert np.array_equal(getattr(load_estimator(tmp_path), ask)(rows[0]), getattr(estimator, ask)(rows[0]))
+
+
+def test_another_process_gives_the_same(classifier, rows, saved):
+    script = (
+        "import sys, numpy as np\nfrom latopo.estimators import load_estimator\n"
+        "print(load_estimator(sys.argv[1]).predict_proba(np.array([[0.5, -1.0, 2.0, 0.0]])).tolist())"
+    )
+    printed = subprocess.run([sys.executable, "-c", script, saved], capture_output=True, text=True, check=True).stdout
+    expected = classifier.predict_proba(np.array([[0.5, -1.0, 2.0, 0.0]]))
+    np.testing.assert_allclose(json.loads(printed), expected, rtol=0, atol=1e-12)
+
+
+def test_nothing_is_pickled(saved):
+    for path in saved.iterdir():
+        assert path.suffix in (".json", ".safetensors")
+
+
+def edit(path, change):
+    content = json.loads(path.read_text())
+    change(content)
+    path.write_text(json.dumps(content))
+
+
+def flip_a_byte(folder):
+    content = bytearray((folder / "weights.safetensors").read_bytes())
+    content[-5] ^= 1
+    (folder / "weights.safetensors").write_bytes(content)
+
+
+@pytest.mark.parametrize(
+    ("damage", "message"),
+    [
+        (flip_a_byte, "was changed"),
+        (lambda f: (f / "features.safetensors").write_bytes(b""), "was changed"),
+        (lambda f: (f / "complex.safetensors").unlink(), "cannot be read"),
+        (lambda f: (f / "estimator.json").unlink(), "cannot be read"),
+        (lambda f: (f / "estimator.json").write_text("{"), "damaged"),
+        (lambda f: (f / "estimator.json").write_text("[]"), "damaged"),
+        (lambda f: edit(f / "estimator.json", lambda c: c.update({"format": 2, "latopo": "9.0"})), "latopo 9.0"),
+        (lambda f: edit(f / "estimator.json", lambda c: c.update({"class": "os.system"})), "damaged"),
+        (lambda f: edit(f / "estimator.json", lambda c: c["parameters"].update({"new": 1})), "do not belong together"),
+        (lambda f: edit(f / "estimator.json", lambda c: c.pop("polygon_rule")), "do not belong together"),
+        (lambda f: edit(f / "estimator.json", lambda c: c["checksums"].pop("model.json")), "damaged"),
+    ],
+)
+def test_damaged_files(saved, damage, message):
+    damage(saved)
+    with pytest.raises(LatopoError, match=message):
+        load_estimator(saved)
