@@ -33,11 +33,11 @@ def test_default_parameters_are_stored_untouched():
     assert DCMClassifier().get_params() == {
         "max_length": 4,
         "degree": 3.0,
-        "hidden_channels": 32,
+        "hidden_channels": "auto",
         "dropout": 0.5,
         "learning_rate": 0.01,
-        "weight_decay": 0.03,
-        "max_epochs": 60,
+        "weight_decay": "auto",
+        "max_epochs": 50,
         "early_stopping": "auto",
         "validation_fraction": 0.1,
         "patience": 10,
@@ -154,6 +154,15 @@ def test_early_stopping(rows):
     assert len(quick(max_epochs=12).fit(X, y).history_) == 12  # "auto" does not stop on 180 rows
     with pytest.raises(LatopoError, match="early_stopping"):
         quick(early_stopping="never").fit(X, y)
+
+
+def test_automatic_settings_follow_the_labelled_rows():
+    classifier = DCMClassifier()
+    assert [classifier._width(rows) for rows in (999, 1000)] == [32, 64]
+    assert [classifier._decay(rows) for rows in (100, 1500)] == [0.03, 0.01]
+    assert [classifier._stops_early(rows) for rows in (9_999, 10_000)] == [False, True]
+    fixed = DCMClassifier(hidden_channels=7, weight_decay=0.5, early_stopping=True)
+    assert (fixed._width(9), fixed._decay(9), fixed._stops_early(9)) == (7, 0.5, True)
 
 
 def test_scikit_learn_tools(rows):

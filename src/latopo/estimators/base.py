@@ -30,7 +30,8 @@ FloatArray = NDArray[np.float64]
 
 _CANDIDATES_PER_ROW = 10
 _CANDIDATES = 50_000
-_ENOUGH_TO_STOP = 1_000
+_ENOUGH_TO_STOP = 10_000  # labelled rows
+_MANY = 1_000  # labelled rows
 
 
 class DCMEstimator(BaseEstimator):
@@ -44,11 +45,11 @@ class DCMEstimator(BaseEstimator):
         max_length: int = 4,
         *,
         degree: float = 3.0,
-        hidden_channels: int = 32,
+        hidden_channels: int | Literal["auto"] = "auto",
         dropout: float = 0.5,
         learning_rate: float = 0.01,
-        weight_decay: float = 0.03,
-        max_epochs: int = 60,
+        weight_decay: float | Literal["auto"] = "auto",
+        max_epochs: int = 50,
         early_stopping: bool | Literal["auto"] = "auto",
         validation_fraction: float = 0.1,
         patience: int = 10,
@@ -92,17 +93,23 @@ class DCMEstimator(BaseEstimator):
         x = self._scaling.apply(anchors)
         target, labelled = target[self.anchor_rows_], labelled[self.anchor_rows_]
         index = np.flatnonzero(labelled)
-        stops = self._stops_early(index.size)
-        fraction = self.validation_fraction if stops else 0.0
+        fraction = self.validation_fraction if self._stops_early(index.size) else 0.0
         parts = validation_split(index, target[index] if num_classes else None, fraction, random)
         with seeded(seed):
-            model = self._build(x.size(0), x.size(1), max(num_classes, 1), edges is not None)
-        result = self._train(model, x.float(), torch.from_numpy(target), edges, parts, num_classes, seed, stops)
+            model = self._build(x.size(0), index.size, x.size(1), max(num_classes, 1), edges is not None)
+        result = self._train(model, x.float(), torch.from_numpy(target), edges, parts, num_classes, seed, index.size)
         self.history_, self.best_epoch_ = result.history, result.best_epoch
         self.target_mean_, self.target_scale_ = result.target_mean, result.target_scale
         topology, output = fitted_topology(model.cpu().double().eval(), x, edges)
         self._adopt(model, topology)
         return self._all_rows(X, output.prediction)
+
+    def _width(self, labelled: int) -> int:
+        return (32 if labelled < _MANY else 64) if self.hidden_channels == "auto" else self.hidden_channels
+
+    def _decay(self, labelled: int) -> float:
+        # A prior weighs as much as a fixed number of rows: the more rows, the less it counts beside their mean loss.
+        return min(0.03, 15 / labelled) if self.weight_decay == "auto" else self.weight_decay
 
     def _stops_early(self, labelled: int) -> bool:
         if self.early_stopping not in (True, False, "auto"):
@@ -128,13 +135,13 @@ class DCMEstimator(BaseEstimator):
             answers[left] = self._join(X[left]).prediction.numpy()
         return answers
 
-    def _build(self, rows: int, in_channels: int, out_channels: int, graph: bool) -> DCMNet:
+    def _build(self, rows: int, labelled: int, in_channels: int, out_channels: int, graph: bool) -> DCMNet:
         model = build_model(
             "dcm-plus",
             in_channels,
             out_channels,
             graph,
-            hidden_channels=self.hidden_channels,
+            hidden_channels=self._width(labelled),
             max_length=self.max_length,
             degree=self.degree,
             dropout=self.dropout,
@@ -154,15 +161,15 @@ class DCMEstimator(BaseEstimator):
         parts: tuple[NDArray[np.int64], NDArray[np.int64]],
         num_classes: int,
         seed: int,
-        stops: bool,
+        labelled: int,
     ) -> Any:
         device = _device(self.device)
         settings = TrainingSettings(
             epochs=self.max_epochs,
             lr=self.learning_rate,
-            weight_decay=self.weight_decay,
+            weight_decay=self._decay(labelled),
             seed=seed,
-            patience=self.patience if stops else None,
+            patience=self.patience if self._stops_early(labelled) else None,
         )
         if self.verbose:
             print(time_note(model, x, self.max_epochs), file=sys.stderr)

@@ -28,12 +28,13 @@ class DCMClassifier(ClassifierMixin, DCMEstimator):
     Args:
         max_length: longest polygon; below 3 there are none.
         degree: neighbours that a row chooses on average, to begin with; the gain is set for it from the features alone.
-        hidden_channels: width of all hidden layers.
+        hidden_channels: width of all hidden layers; ``"auto"``: 32, or 64 from 1,000 labelled rows on.
         dropout: before message passing and before the head.
-        learning_rate, weight_decay: of Adam.
+        learning_rate: of Adam.
+        weight_decay: of Adam; ``"auto"``: 15 / labelled rows, at most 0.03.
         max_epochs: most epochs; each is one step on all rows.
         early_stopping: whether a part of the labelled rows is kept from training and chooses the epoch; ``"auto"``:
-            from 1,000 labelled rows on (a tenth of fewer is too few to choose by). Without it, all epochs are done.
+            from 10,000 labelled rows on. Without it, all epochs are done.
         validation_fraction: that part.
         patience: evaluations (one every third epoch) without progress after which training stops.
         max_anchors: with more rows than this, a random part of them makes the complex and the others are not used: time

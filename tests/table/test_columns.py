@@ -1,0 +1,65 @@
+import numpy as np
+import pytest
+
+from latopo.errors import LatopoError
+from latopo.table.columns import Column, infer_column, parse_dates, parse_numbers
+
+
+@pytest.mark.parametrize(
+    ("cells", "expected"),
+    [
+        (["1", "-2.5", "+3e2", ".5", None], Column("c", "number", fill=0.75)),
+        (["2024-01-01", "2024-01-03"], Column("c", "date", fill=19724.0)),
+        (["b", "a", "b", "a", "b"], Column("c", "category", values=("b", "a"))),
+        (["1", "2", "A", "B"] * 3, Column("c", "category", values=("1", "2", "A", "B"))),
+        (["x", None, "x"], Column("c", "category", values=("x", None))),
+        (["1_000", "2"] * 2, Column("c", "category", values=("1_000", "2"))),
+        ([None, None], None),
+        (["7", "7"], None),
+        ([f"id{row}" for row in range(100)], None),
+        ([str(row) for row in range(5, 45)], None),
+    ],
+)
+def test_kinds(cells, expected):
+    assert infer_column("c", cells)[0] == expected
+
+
+def test_notes():
+    assert infer_column("c", ["1", None, "3"])[1] == ["column 'c': 1 missing value, set to the median 2"]
+    assert infer_column("c", ["2024-01-01", "2024-01-03"])[1] == ["column 'c' holds dates: taken as days"]
+    assert "beyond 2^53" in infer_column("c", ["90071992547409931", "1"])[1][0]
+    assert "identifier or free text" in infer_column("c", [f"id{row}" for row in range(100)])[1][0]
+    assert "only numbers the rows" in infer_column("c", [str(row) for row in range(30)])[1][0]
+
+
+def test_categorical_is_forced():
+    column, _ = infer_column("c", [str(row % 30) for row in range(60)], categorical=True)
+    assert column is not None
+    assert column.kind == "category"
+    assert len(column.values) == 30
+
+
+def test_text_among_numbers_names_the_first():
+    cells = [str(row * 1.5) for row in range(30)] + ["n.a.", "none!"]
+    with pytest.raises(LatopoError, match=r"'c' has 30 numbers and text, first 'n.a.' in row 31.*--categorical 'c'"):
+        infer_column("c", cells)
+
+
+@pytest.mark.parametrize("cell", ["inf", "-Infinity", "1e999"])
+def test_infinite_numbers(cell):
+    with pytest.raises(LatopoError, match="row 2"):
+        parse_numbers("c", ["1", cell])
+
+
+def test_parsing_keeps_missing_cells():
+    assert np.isnan(parse_numbers("c", ["1", None])).tolist() == [False, True]
+    days = parse_dates("c", ["1970-01-02", "1970-01-01T12:00", "1970-01-01T00:00:00+01:00", None])
+    np.testing.assert_allclose(days[:3], [1.0, 0.5, -1 / 24])
+    assert np.isnan(days[3])
+    with pytest.raises(LatopoError, match="row 1"):
+        parse_dates("c", ["2024-13-01"])
+
+
+def test_feature_names():
+    assert Column("c", "category", values=("a", None)).feature_names == ["c=a", "c=(missing)"]
+    assert Column("c", "number").feature_names == ["c"]

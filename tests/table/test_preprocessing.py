@@ -1,0 +1,75 @@
+import json
+
+import numpy as np
+import pytest
+
+from latopo.errors import LatopoError
+from latopo.table.preprocessing import Preprocessing
+from latopo.table.reading import RawTable
+
+TABLE = RawTable(
+    ["size", "day", "colour", "y"],
+    [
+        ["1", None, "4", "2"],
+        ["2024-01-01", "2024-01-02", None, "2024-01-05"],
+        ["red", "blue", "red", None],
+        list("abab"),
+    ],
+)
+
+
+@pytest.fixture
+def preprocessing():
+    return Preprocessing.fit(TABLE, drop={"y"})
+
+
+def test_features(preprocessing):
+    features, notes = preprocessing.transform(TABLE)
+    assert preprocessing.feature_names == ["size", "day", "colour=red", "colour=blue", "colour=(missing)"]
+    assert preprocessing.kinds() == {"number": 1, "date": 1, "category": 1}
+    assert features.tolist() == [
+        [1.0, 19723.0, 1.0, 0.0, 0.0],
+        [2.0, 19724.0, 0.0, 1.0, 0.0],
+        [4.0, 19724.0, 1.0, 0.0, 0.0],
+        [2.0, 19727.0, 0.0, 0.0, 1.0],
+    ]
+    assert len(notes) == 2
+
+
+def test_order_of_columns_does_not_matter(preprocessing):
+    turned = RawTable(TABLE.names[::-1], TABLE.columns[::-1])
+    assert np.array_equal(preprocessing.transform(turned)[0], preprocessing.transform(TABLE)[0])
+
+
+def test_unknown_and_missing_categories():
+    fitted = Preprocessing.fit(RawTable(["c"], [["a", "b", "a"]]))
+    features, notes = fitted.transform(RawTable(["c"], [["z", None, "b"]]))
+    assert features.tolist() == [[0.0, 0.0], [0.0, 0.0], [0.0, 1.0]]
+    assert notes == ["column 'c': unknown category 'z', taken as none of the known"]
+
+
+def test_json_round_trip(preprocessing):
+    again = Preprocessing.from_json(json.loads(json.dumps(preprocessing.to_json())))
+    assert again.columns == preprocessing.columns
+    assert again.notes == preprocessing.notes
+
+
+@pytest.mark.parametrize(
+    "stored", [None, [], {}, {"columns": [], "notes": []}, {"columns": [{"name": 1}], "notes": []}]
+)
+def test_damaged_json(stored):
+    with pytest.raises(LatopoError, match=r"preprocessing\.json is damaged"):
+        Preprocessing.from_json(stored)
+
+
+def test_missing_columns_are_listed(preprocessing):
+    with pytest.raises(LatopoError, match="lacks 2 of the 3 columns of the fit: 'size', 'colour'"):
+        preprocessing.transform(RawTable(["day"], [["2024-01-01"]]))
+
+
+def test_limits(monkeypatch):
+    monkeypatch.setattr("latopo.table.preprocessing.MAX_FEATURES", 4)
+    with pytest.raises(LatopoError, match="give 5 features, expected at most 4"):
+        Preprocessing.fit(TABLE, drop={"y"})
+    with pytest.raises(LatopoError, match="no column is left"):
+        Preprocessing.fit(TABLE, drop=TABLE.names)

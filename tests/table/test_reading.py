@@ -1,0 +1,65 @@
+import datetime
+
+import pytest
+
+from latopo.errors import LatopoError
+from latopo.table.reading import RawTable, _text, read_raw_table
+
+
+def write(tmp_path, content, name="t.csv"):
+    (tmp_path / name).write_bytes(content if isinstance(content, bytes) else content.encode())
+    return tmp_path / name
+
+
+def test_cells_are_stripped_and_missing_ones_are_none(tmp_path):
+    table = read_raw_table(write(tmp_path, 'a, b\n 1 ,NA\n?,"x, y"\n\n"",nan\n'))
+    assert table == RawTable(["a", "b"], [["1", None, None], [None, "x, y", None]])
+    assert table.num_rows == 3
+    assert table.column("b") == [None, "x, y", None]
+    assert table.take([1]) == RawTable(["a", "b"], [[None], ["x, y"]])
+
+
+def test_quoted_line_breaks_and_quotes(tmp_path):
+    table = read_raw_table(write(tmp_path, 'a,b\n"two\nlines","say ""hi"""\n'))
+    assert table.columns == [["two\nlines"], ['say "hi"']]
+
+
+def test_semicolons_only_where_the_header_has_no_comma(tmp_path):
+    assert read_raw_table(write(tmp_path, "a;b\n1;2\n")).names == ["a", "b"]
+    assert read_raw_table(write(tmp_path, "a;b,c\n1,2\n")).names == ["a;b", "c"]
+
+
+def test_byte_order_marks(tmp_path):
+    for encoding in ("utf-8-sig", "utf-16"):
+        assert read_raw_table(write(tmp_path, "ä,b\n1,2\n".encode(encoding))).names == ["ä", "b"]
+
+
+def test_parquet_cells_are_those_of_a_csv_file(tmp_path):
+    pandas = pytest.importorskip("pandas")
+    pytest.importorskip("pyarrow")
+    frame = pandas.DataFrame({"n": [1, 2], "x": [0.5, None], "t": pandas.to_datetime(["2024-01-02", None])})
+    frame.to_parquet(tmp_path / "t.parquet")
+    assert read_raw_table(tmp_path / "t.parquet") == RawTable(
+        ["n", "x", "t"], [["1", "2"], ["0.5", None], ["2024-01-02T00:00:00", None]]
+    )
+
+
+def test_parquet_without_pyarrow(tmp_path, monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "pyarrow", None)
+    with pytest.raises(LatopoError, match=r"pip install .latopo\[table\]"):
+        read_raw_table(write(tmp_path, "x", "t.parquet"))
+
+
+def test_typed_cells():
+    assert [_text(cell) for cell in (None, True, 2, float("nan"), datetime.date(2024, 1, 2))] == [
+        None,
+        "True",
+        "2",
+        None,
+        "2024-01-02",
+    ]
+
+
+def test_a_huge_cell_is_refused(tmp_path):
+    with pytest.raises(LatopoError, match="field larger"):
+        read_raw_table(write(tmp_path, "a,b\n" + "x" * 200_000 + ",1\n"))

@@ -1,0 +1,21 @@
+import csv
+
+import pytest
+
+from latopo.table.spreadsheet import safe_cell, write_csv
+
+
+@pytest.mark.parametrize("evil", ["=1+1", "+cmd", "-2+3", "@x", "\t=1", "\r=1", " =1", "|x", "%x"])
+def test_formulas_are_defused(evil):
+    assert safe_cell(evil) == "'" + evil
+
+
+@pytest.mark.parametrize("plain", ["a=b", "-3.5", "+7", "", "<b>", 5, 0.25])
+def test_others_stay(plain):
+    assert safe_cell(plain) == plain
+
+
+def test_header_and_quotes(tmp_path):
+    write_csv(tmp_path / "t.csv", ["=a", "b"], [["x,y", 'q"q'], ["é\nz", 1]])
+    with (tmp_path / "t.csv").open(encoding="utf-8", newline="") as file:
+        assert list(csv.reader(file)) == [["'=a", "b"], ["x,y", 'q"q'], ["é\nz", "1"]]
