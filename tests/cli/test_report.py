@@ -3,7 +3,9 @@ import sys
 import pytest
 
 from latopo.cli import main
+from latopo.data import load
 from latopo.reproduce import Record, Store, Unit
+from latopo.training import Run, RunFolder, train_folds
 
 
 @pytest.fixture
@@ -53,3 +55,14 @@ def test_bad_input_ends_in_one_line_and_code_2(latopo, arguments, words):
     assert code == 2
     assert words in err
     assert len(err.splitlines()) == 1
+
+
+def test_two_runs_of_one_name_are_told_apart(latopo, tmp_path):
+    for seed in (0, 1):
+        run = Run("karate", "dcm", seed=seed, settings={"epochs": 3, "weight_decay": 5e-4})
+        train_folds(RunFolder(tmp_path / f"seed-{seed}", run), load("karate"), [0])
+    code, out, _ = latopo("report", "seed-0", "seed-1")
+    assert code == 0
+    assert "report-seed-1.html" in out
+    page = (tmp_path / "seed-0" / "report-seed-1.html").read_text(encoding="utf-8")
+    assert "(seed-0) and dcm on" in page

@@ -19,11 +19,9 @@ def test_score_words_name_better_and_worse_and_doubt():
     first, spread, worse, better = score_words(score)
     assert "80 %" in first
     assert "5.0 points" in spread
-    assert worse.endswith(
-        "mlp with 82 %; this model is 2.0 points worse, which is less than the spread over the folds."
-    )
-    assert better.endswith("gcn (a net) with 50 %; this model is 30.0 points better.")
-    assert score_words(Score(0.8, baselines=(Baseline("same", 0.8),)))[1].endswith("this model is as good.")
+    assert worse == "Against mlp (82 %) it is 2.0 points worse, which is less than the spread over the folds."
+    assert better == "Against gcn (a net, 50 %) it is 30.0 points better."
+    assert score_words(Score(0.8, baselines=(Baseline("same", 0.8),)))[1] == "Against same (80 %) it is as good."
 
 
 def test_score_words_of_r2_have_no_per_cent():

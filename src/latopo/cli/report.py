@@ -29,6 +29,8 @@ def report(
     The file needs no other file and no network; it can be mailed as it is. With two runs it also shows what one complex
     has and the other lacks.
     """
+    from dataclasses import replace
+
     from latopo.errors import LatopoError
     from latopo.report import read_run, write_report
 
@@ -37,6 +39,9 @@ def report(
         raise LatopoError(f"report: --out {target} is a folder; name a file such as {target / 'report.html'}")
     data = read_run(run, fold, baseline or None)
     second = None if other is None else read_run(other, fold, baseline or None)
+    if other is not None and second is not None and second.title == data.title:
+        data = replace(data, title=f"{data.title} ({run.name})")
+        second = replace(second, title=f"{second.title} ({other.name})")
     try:
         path = write_report(target, data, second)
     except OSError as error:

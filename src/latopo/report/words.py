@@ -38,9 +38,8 @@ def score_words(score: Score) -> list[str]:
         spread = f"{100 * score.spread:.1f} points" if score.metric == "accuracy" else f"{score.spread:.3f}"
         sentences.append(f"That is a mean over folds, which vary by {spread} (standard deviation).")
     for baseline in score.baselines:
-        meaning = f" ({baseline.meaning})" if baseline.meaning else ""
-        value, relation = number_text(score, baseline.value), _relation(score, baseline.value)
-        sentences.append(f"Beside it: {baseline.name}{meaning} with {value}; this model is {relation}.")
+        about = ", ".join(filter(None, [baseline.meaning, number_text(score, baseline.value)]))
+        sentences.append(f"Against {baseline.name} ({about}) it is {_relation(score, baseline.value)}.")
     return sentences
 
 

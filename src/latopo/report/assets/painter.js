@@ -21,8 +21,9 @@ class Painter {
       this.y[node] = camera.y(this.points.y[node]);
     }
     this.camera = camera;
-    // Small sets get large dots; zooming in lets dots grow, but slower than the distances.
-    const base = Math.min(Math.max(95 / Math.sqrt(this.points.count + 1), 2.2), 8);
+    // Few points get large dots, small screens small ones; zooming in lets dots grow, but slower than the distances.
+    const room = Math.min(Math.max(Math.min(camera.width, camera.height) / 560, 0.5), 1);
+    const base = room * Math.min(Math.max(95 / Math.sqrt(this.points.count + 1), 2.2), 8);
     this.radius = Math.min(base * Math.sqrt(camera.magnification), 14);
   }
 
@@ -62,7 +63,8 @@ class Painter {
         const strength = group.prob && largestHere > 0 ? Math.sqrt(group.prob[cell] / largestHere) : 1;
         levels[Math.min(Math.floor(strength * LEVELS), LEVELS - 1)].push(cell);
       }
-      const most = this.mostOpaque(isEdge, cells.length);
+      // Of two complexes at once, both must show through.
+      const most = this.mostOpaque(isEdge, cells.length) * (status === null || isEdge ? 1 : 0.5);
       levels.forEach((members, level) => {
         const opacity = Math.max(most * (0.2 + (0.8 * (level + 1)) / LEVELS), FAINTEST);
         if (isEdge) this.strokeEdges(group, members, css(color, opacity), this.edgeWidth());

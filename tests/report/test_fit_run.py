@@ -1,0 +1,60 @@
+import json
+
+import pytest
+import torch
+
+from latopo import CellComplex
+from latopo.report import build_page, read_run
+
+SCORES = {"latopo": 0.9, "logistic regression": 0.85, "most frequent class": 0.4}
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """What latopo fit leaves behind, as far as a report reads it."""
+    settings = {"format": 1, "target": "species", "task": "classification", "id_column": "name", "seed": 0}
+    metrics = {"score": "accuracy", "training_rows": 3, "held_out_rows": 10, "held_out": SCORES, "edges": 3}
+    for name, content in (("run", settings), ("metrics", metrics), ("anchors", ["a", "b", "=1+1"])):
+        (tmp_path / f"{name}.json").write_text(json.dumps(content))
+    triangle = torch.tensor([[0, 0, 1], [1, 2, 2]]), {3: torch.tensor([[0, 1, 2]])}
+    CellComplex(3, *triangle, torch.tensor([0.5, 0.6, 0.7]), torch.tensor([1.0])).save(tmp_path / "complex.safetensors")
+    return tmp_path
+
+
+def test_score_and_baselines_come_from_the_held_out_rows(folder):
+    data = read_run(folder)
+    assert data.title == "Predicting species"
+    assert data.score.value == 0.9
+    assert [(item.name, item.value) for item in data.score.baselines] == list(SCORES.items())[1:]
+    assert data.score.where == "10 held-out rows"
+    assert data.points.names == ("a", "b", "=1+1")
+    assert data.complex.num_polygons == 1
+
+
+def test_targets_predictions_and_epochs_are_shown_where_they_are_kept(folder):
+    rows = ["id,target,prediction,probability", "a,cat,cat,0.9", "b,dog,cat,0.6", "=1+1,,dog,"]
+    (folder / "points.csv").write_text("\n".join(rows) + "\n")
+    (folder / "history.csv").write_text("epoch,loss,train_score\n1,0.5,\n2,0.25,1.0\n")
+    data = read_run(folder)
+    assert data.points.class_names == ("cat", "dog")
+    assert data.points.labels.tolist() == [0, 1, -1]
+    assert data.points.predictions.tolist() == [0, 0, 1]
+    assert data.histories["fit"]["train_score"] == [None, 1.0]
+    assert "dog" in build_page(data)
+
+
+def test_values_are_read_as_values(folder):
+    settings = json.loads((folder / "run.json").read_text()) | {"task": "regression"}
+    (folder / "run.json").write_text(json.dumps(settings))
+    assert read_run(folder).points is None
+    (folder / "points.csv").write_text("id,target,prediction\na,1.5,1\nb,,2\n=1+1,2.5,3\n")
+    points = read_run(folder).points
+    assert points.is_quantity
+    assert points.labels[0] == 1.5
+
+
+def test_no_held_out_rows_give_no_score(folder):
+    metrics = json.loads((folder / "metrics.json").read_text())
+    del metrics["held_out"]
+    (folder / "metrics.json").write_text(json.dumps(metrics))
+    assert read_run(folder).score is None
