@@ -1,5 +1,6 @@
 import json
 
+import numpy as np
 import pytest
 import torch
 
@@ -32,13 +33,15 @@ def test_score_and_baselines_come_from_the_held_out_rows(folder):
 
 
 def test_targets_predictions_and_epochs_are_shown_where_they_are_kept(folder):
-    rows = ["id,target,prediction,probability", "a,cat,cat,0.9", "b,dog,cat,0.6", "=1+1,,dog,"]
-    (folder / "points.csv").write_text("\n".join(rows) + "\n")
-    (folder / "history.csv").write_text("epoch,loss,train_score\n1,0.5,\n2,0.25,1.0\n")
+    points = {"target": ["cat", "dog", None], "prediction": ["cat", "cat", "dog"], "probability": [0.9, 0.6, None]}
+    (folder / "points.json").write_text(json.dumps(points))
+    history = [{"epoch": 1, "loss": 0.5, "train_score": None}, {"epoch": 2, "loss": 0.25, "train_score": 1.0}]
+    (folder / "history.json").write_text(json.dumps(history))
     data = read_run(folder)
     assert data.points.class_names == ("cat", "dog")
     assert data.points.labels.tolist() == [0, 1, -1]
     assert data.points.predictions.tolist() == [0, 0, 1]
+    assert np.isnan(data.points.confidence[2])
     assert data.histories["fit"]["train_score"] == [None, 1.0]
     assert "dog" in build_page(data)
 
@@ -47,10 +50,11 @@ def test_values_are_read_as_values(folder):
     settings = json.loads((folder / "run.json").read_text()) | {"task": "regression"}
     (folder / "run.json").write_text(json.dumps(settings))
     assert read_run(folder).points is None
-    (folder / "points.csv").write_text("id,target,prediction\na,1.5,1\nb,,2\n=1+1,2.5,3\n")
+    (folder / "points.json").write_text(json.dumps({"target": [1.5, None, 2.5], "prediction": [1.0, 2.0, 3.0]}))
     points = read_run(folder).points
     assert points.is_quantity
     assert points.labels[0] == 1.5
+    assert np.isnan(points.labels[1])
 
 
 def test_no_held_out_rows_give_no_score(folder):

@@ -8,7 +8,7 @@ import numpy as np
 from latopo.complex import CellComplex
 from latopo.draw import Snapshot
 from latopo.report.data import Baseline, History, Points, ReportData, Score
-from latopo.report.run_files import read_history, read_json, read_rows
+from latopo.report.run_files import read_json
 
 __all__ = ["from_fit_run"]
 
@@ -23,40 +23,40 @@ _BASELINE_WORDS = {
 def from_fit_run(folder: Path) -> ReportData:
     """Read the folder of a fitted table.
 
-    The targets and predictions of the rows (``points.csv``: id, target, prediction, probability) and the epochs
-    (``history.csv``) are shown if they are there.
+    What the rows are and what was predicted for them (``points.json``: lists ``target``, ``prediction`` and, for
+    classes, ``probability``, null for unknown) and the epochs (``history.json``: a list of rows) are shown if they are
+    there.
     """
     settings, metrics = read_json(folder / "run.json"), read_json(folder / "metrics.json")
-    complex = CellComplex.load(folder / "complex.safetensors")
     names = tuple(map(str, read_json(folder / "anchors.json")))
-    points = _points(folder / "points.csv", names, settings["task"] == "classification")
-    history: dict[str, History] = {}
-    if (folder / "history.csv").is_file():
-        history["fit"] = read_history(folder / "history.csv")
     return ReportData(
         title=f"Predicting {settings['target']}",
         story=_story(settings, metrics),
         score=_score(metrics),
-        points=points,
-        snapshots=(Snapshot(complex, title="Fitted complex"),),
-        histories=history,
+        points=_points(folder / "points.json", names, settings["task"] == "classification"),
+        snapshots=(Snapshot(CellComplex.load(folder / "complex.safetensors"), title="Fitted complex"),),
+        histories=_histories(folder / "history.json"),
         settings={**settings, **{name: value for name, value in metrics.items() if not isinstance(value, dict)}},
     )
+
+
+def _histories(path: Path) -> dict[str, History]:
+    rows = read_json(path) if path.is_file() else []
+    return {"fit": {name: [row[name] for row in rows] for name in rows[0]}} if rows else {}
 
 
 def _points(path: Path, names: tuple[str, ...], has_classes: bool) -> Points | None:
     if not path.is_file():
         return Points(np.full(len(names), -1), ("unknown",), names) if has_classes else None
-    rows = read_rows(path)
-    targets, predictions = ([row[column] for row in rows] for column in ("target", "prediction"))
-    confidence = np.array([float(row.get("probability") or "nan") for row in rows])
+    content = read_json(path)
     if not has_classes:
-        values, guesses = (np.array([float(cell or "nan") for cell in column]) for column in (targets, predictions))
+        values, guesses = (np.array(content[name], np.float64) for name in ("target", "prediction"))
         return Points(values, names=names, predictions=guesses)
-    classes = sorted({*targets, *predictions} - {""})
-    code = {"": -1, **{name: number for number, name in enumerate(classes)}}
-    labels, guesses = (np.array([code[cell] for cell in column]) for column in (targets, predictions))
-    return Points(labels, tuple(classes), names, guesses, None if np.isnan(confidence).all() else confidence)
+    classes = sorted({*content["target"], *content["prediction"]} - {None})
+    code = {None: -1, **{name: number for number, name in enumerate(classes)}}
+    labels, guesses = (np.array([code[cell] for cell in content[name]]) for name in ("target", "prediction"))
+    confidence = np.array(content["probability"], np.float64) if "probability" in content else None
+    return Points(labels, tuple(map(str, classes)), names, guesses, confidence)
 
 
 def _story(settings: dict[str, Any], metrics: dict[str, Any]) -> tuple[str, ...]:
