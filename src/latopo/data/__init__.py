@@ -11,11 +11,13 @@ if TYPE_CHECKING:
     from latopo.data.catalogue import DatasetEntry, find_dataset, list_datasets
     from latopo.data.embedded import Table, read_table
     from latopo.data.loading import load
+    from latopo.data.planted import PlantedTorus, planted_torus
     from latopo.data.splits import Split, folds, geom_gcn_split, public_split, split
     from latopo.data.statistics import Statistics, dataset_statistics
 
 __all__ = [
     "DatasetEntry",
+    "PlantedTorus",
     "Split",
     "Statistics",
     "Table",
@@ -25,6 +27,7 @@ __all__ = [
     "geom_gcn_split",
     "list_datasets",
     "load",
+    "planted_torus",
     "public_split",
     "read_table",
     "split",
@@ -37,6 +40,8 @@ _HOME = {
     "Table": "embedded",
     "read_table": "embedded",
     "load": "loading",
+    "PlantedTorus": "planted",
+    "planted_torus": "planted",
     "Split": "splits",
     "folds": "splits",
     "geom_gcn_split": "splits",
