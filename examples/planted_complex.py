@@ -104,7 +104,7 @@ class Setting:
     alpha: float = 2.0
     polygon_share: float = 0.5
     degree: float = 4.0
-    reward: float = 1.0
+    momentum: float = 0.9
     mixed: bool = False
 
 
@@ -151,30 +151,39 @@ def build_graph(setting: Setting, encoder: nn.Module, channels: int) -> AlphaDGM
     return graph.requires_grad_(False) if setting.edges == "frozen" else graph
 
 
+def read(setting: Setting, seed: int) -> tuple[PlantedTorus, tuple[Tensor, Tensor, Tensor]]:
+    """The data and what the model takes: features for the topology, features for the messages, the torus' edges."""
+    data = planted_torus(setting.side, code_channels=setting.codes, decoy=setting.decoy, noise=setting.noise, seed=seed)
+    both = torch.cat([data.codes, data.signal], dim=1)
+    features = (both, both) if setting.mixed else (data.codes, data.signal)
+    return data, (*features, data.edge_index)
+
+
 @cache
 def run(setting: Setting, relaxation: Relaxation, branch: Branch, seed: int) -> Outcome:
     """Train one model; the test accuracy is that of the step with the best validation accuracy."""
-    data = planted_torus(setting.side, code_channels=setting.codes, decoy=setting.decoy, noise=setting.noise, seed=seed)
+    data, inputs = read(setting, seed)
     torch.manual_seed(seed)
     model = build(setting, relaxation, branch, data)
     optimizer = torch.optim.Adam(model.parameters(), lr=setting.learning_rate)
-    reward = TopologyLoss(data.y.numel(), num_classes=2)
-    both = torch.cat([data.codes, data.signal], dim=1)
-    inputs = (both, both) if setting.mixed else (data.codes, data.signal)
-    start = data.planted_share(model.infer(inputs[0], data.edge_index).polygons)
+    rewarded = relaxation == "none" and branch == "learned"
+    reward = TopologyLoss(data.y.numel(), num_classes=2, momentum=setting.momentum) if rewarded else None
+    start = data.planted_share(model.infer(inputs[0], inputs[2]).polygons)
     history = []
     for _ in range(setting.steps):
-        prediction, complex = model(*inputs, data.edge_index)
+        prediction, complex = model(*inputs)
         history.append(accuracies(prediction, data))
-        loss = functional.cross_entropy(prediction[data.train_mask], data.y[data.train_mask])
-        if relaxation == "none" and branch == "learned":
-            loss = loss + setting.reward * reward(prediction, data.y, complex, data.train_mask).total
         optimizer.zero_grad()
-        loss.backward()
+        objective(prediction, complex, data, reward).backward()
         optimizer.step()
     end, weight_end = (data.planted_share(complex.polygons, weight) for weight in (None, complex.polygon_prob))
     best = max(history, key=lambda accuracy: accuracy["val"])
     return Outcome(start, end, weight_end, complex.num_polygons, best["test"], history[-1]["train"])
+
+
+def objective(prediction: Tensor, complex: CellComplex, data: PlantedTorus, reward: TopologyLoss | None) -> Tensor:
+    loss = functional.cross_entropy(prediction[data.train_mask], data.y[data.train_mask])
+    return loss if reward is None else loss + reward(prediction, data.y, complex, data.train_mask).total
 
 
 def accuracies(prediction: Tensor, data: PlantedTorus) -> dict[str, float]:
@@ -202,6 +211,46 @@ def row(setting: Setting, relaxation: Relaxation, seeds: int) -> str:
     return "| " + " | ".join([relaxation, *map(spread, shares), kept, *map(spread, [*accuracy, train])]) + " |"
 
 
+def gradient(setting: Setting, relaxation: Relaxation, warm_up: int, seed: int) -> tuple[float, float]:
+    """Size of the descent direction of the column gains, and its cosine with "black columns up, white ones down".
+
+    Everything but the gains is trained for ``warm_up`` steps before.
+    """
+    data, inputs = read(setting, seed)
+    torch.manual_seed(seed)
+    model = build(setting, relaxation, "learned", data)
+    others = [parameter for name, parameter in model.named_parameters() if name != "encoder.gain"]
+    optimizer = torch.optim.Adam(others, lr=setting.learning_rate)
+    reward = TopologyLoss(data.y.numel(), 2, momentum=setting.momentum) if relaxation == "none" else None
+    for step in range(warm_up + 1):
+        model.zero_grad()
+        objective(*model(*inputs), data, reward).backward()
+        if step < warm_up:
+            optimizer.step()
+    descent = -next(model.encoder.parameters()).grad
+    # A common factor of all columns changes no probability: only the differences count.
+    descent = descent - descent.mean()
+    ideal = torch.cat([torch.ones(setting.codes), -torch.ones(setting.codes)])
+    return float(descent.norm()), float(functional.cosine_similarity(descent, ideal, dim=0))
+
+
+def print_gradients(setting: Setting, modes: list[Relaxation], seeds: int) -> None:
+    print("| mode | steps before | size of the gradient | cosine with the right direction |\n|---|---|---|---|")
+    for mode in modes:
+        for warm_up in (0, 20, 60, 120):
+            sizes, cosines = zip(*(gradient(setting, mode, warm_up, seed) for seed in range(seeds)), strict=True)
+            spreading = stdev(cosines) if seeds > 1 else 0.0
+            print(f"| {mode} | {warm_up} | {mean(sizes):.0e} | {mean(cosines):.2f} ± {spreading:.2f} |", flush=True)
+
+
+def print_table(setting: Setting, modes: list[Relaxation], seeds: int) -> None:
+    shares = "planted share: start | end | end, by weight | frozen | polygons kept"
+    print(f"| mode | {shares} | accuracy: learned | frozen | without | all | learned, on training nodes |")
+    print("|---" * 11 + "|")
+    for mode in modes:
+        print(row(setting, mode, seeds), flush=True)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.ArgumentDefaultsHelpFormatter)
     parser.add_argument("--modes", default="weighted,straight_through,none", help="relaxations; none means the reward")
@@ -216,21 +265,19 @@ def main() -> None:
     )
     parser.add_argument("--encoder", choices=("gains", "linear", "mlp"), default=Setting.encoder)
     parser.add_argument("--mixed", action="store_true", help="codes and signal side by side, for both branches")
+    parser.add_argument("--gradients", action="store_true", help="print gradients on a given skeleton, do not train")
     for name in ("side", "codes", "steps"):
         parser.add_argument(f"--{name}", type=int, default=getattr(Setting, name))
-    for name in ("decoy", "noise", "learning_rate", "alpha", "polygon_share", "degree", "reward"):
+    for name in ("decoy", "noise", "learning_rate", "alpha", "polygon_share", "degree", "momentum"):
         parser.add_argument(f"--{name.replace('_', '-')}", type=float, default=getattr(Setting, name))
     # The tensors are small: more threads would only wait for each other.
     torch.set_num_threads(1)
     arguments = vars(parser.parse_args())
     modes, seeds = arguments.pop("modes").split(","), arguments.pop("seeds")
+    gradients = arguments.pop("gradients")
     setting = Setting(**arguments)
     print(setting, f"seeds={seeds}", sep="\n")
-    shares = "planted share: start | end | end, by weight | frozen | polygons kept"
-    print(f"| mode | {shares} | accuracy: learned | frozen | without | all | learned, on training nodes |")
-    print("|---" * 11 + "|")
-    for mode in modes:
-        print(row(setting, mode, seeds), flush=True)
+    (print_gradients if gradients else print_table)(setting, modes, seeds)
 
 
 if __name__ == "__main__":

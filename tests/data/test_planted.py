@@ -100,18 +100,15 @@ def test_sides_that_would_have_other_cycles_are_refused(side):
 
 @pytest.mark.parametrize("relaxation", ["weighted", "straight_through"])
 def test_training_finds_the_planted_polygons_and_a_frozen_branch_does_not(study, relaxation):
-    setting = study.Setting(side=20, steps=100)
-    learned = [study.run(setting, relaxation, "learned", seed) for seed in (0, 1)]
-    frozen = [study.run(setting, relaxation, "frozen", seed) for seed in (0, 1)]
-    for outcome in learned:
-        assert outcome.start < 0.6
-        assert outcome.end > 0.75
-    for outcome in frozen:
-        assert outcome.end == outcome.start < 0.6
+    for seed in (0, 1):
+        learned = study.run(study.Setting(side=20, steps=80), relaxation, "learned", seed)
+        frozen = study.run(study.Setting(side=20, steps=5), relaxation, "frozen", seed)
+        assert learned.end > 0.75
+        assert learned.start == frozen.start == frozen.end < 0.6
 
 
 def test_planted_polygons_help(study):
-    setting = study.Setting(side=20, steps=100)
+    setting = study.Setting(side=20, steps=80)
     accuracy = {
         branch: sum(study.run(setting, "straight_through", branch, seed).accuracy for seed in (0, 1)) / 2
         for branch in ("learned", "frozen", "without")
