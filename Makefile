@@ -9,7 +9,8 @@ READY = $(VENV)/.ready
 .PHONY: run test lint bench clean
 
 run: $(READY)
-	$(BIN)/python examples/layer.py
+	$(BIN)/latopo fit digits --out runs/digits --overwrite
+	$(BIN)/latopo report runs/digits --out runs/digits/report.html
 
 test: $(READY)
 	scripts/ensure_chromium.sh

@@ -41,7 +41,7 @@ def fit(
     """
     from latopo.errors import LatopoError
     from latopo.table.fitting import FitRequest, fit_table
-    from latopo.table.run_folder import check_run_folder, new_run_folder, write_run
+    from latopo.table.run_folder import check_run_folder, new_run_folder, write_points, write_run
 
     folder = out if out is not None else Path("runs") / f"fit-{Path(source).stem}"
     check_run_folder(folder, overwrite)
@@ -58,6 +58,7 @@ def fit(
     with new_run_folder(folder, overwrite) as draft:
         result = fit_table(table, request, (lambda line: None) if quiet else typer.echo)
         write_run(draft, result.run, result.metrics)
+        write_points(draft, result.run.estimator, result.known_targets)
         picture = _draw(result, draft / "complex.png")
     _report(result.metrics, folder, picture, quiet)
 

@@ -49,11 +49,12 @@ class FitRequest(NamedTuple):
 
 
 class FitResult(NamedTuple):
-    """A fitted run, its scores, and the targets of the rows in its complex (for a picture)."""
+    """A fitted run, its scores, and the targets of the rows in its complex: for a picture, and None for unknown."""
 
     run: FittedRun
     metrics: dict[str, Any]
     targets: NDArray[Any]
+    known_targets: list[Any]
 
 
 def fit_table(table: RawTable, request: FitRequest, say: Callable[[str], None]) -> FitResult:
@@ -84,7 +85,9 @@ def fit_table(table: RawTable, request: FitRequest, say: Callable[[str], None]) 
     settings = {"target": request.target, "task": target.task, "id_column": request.id_column, "seed": request.seed}
     rows = train[estimator.anchor_rows_]
     run = FittedRun(settings, preprocessing, estimator, [ids[row] for row in rows])
-    return FitResult(run, metrics, np.where(target.labelled, target.values, _no_target(target))[rows])
+    values, labelled = target.values[rows].tolist(), target.labelled[rows]
+    known = [value if has else None for value, has in zip(values, labelled, strict=True)]
+    return FitResult(run, metrics, np.where(target.labelled, target.values, _no_target(target))[rows], known)
 
 
 def _no_target(target: Target) -> Any:

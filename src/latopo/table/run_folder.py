@@ -16,7 +16,7 @@ from latopo.estimators.storage import load_estimator, save_estimator
 from latopo.table.preprocessing import Preprocessing
 from latopo.table.spreadsheet import write_csv
 
-__all__ = ["FittedRun", "new_run_folder", "read_run", "write_run"]
+__all__ = ["FittedRun", "new_run_folder", "read_run", "write_points", "write_run"]
 
 FORMAT = 1
 _MARK = "run.json"
@@ -94,6 +94,13 @@ def write_run(folder: Path, run: FittedRun, metrics: dict[str, Any]) -> None:
     _write_complex(folder, run.estimator.complex_, run.anchor_ids)
     # Last: a folder without it is no run.
     _write_json(folder / _MARK, {"format": FORMAT, "latopo": __version__, **run.settings})
+
+
+def write_points(folder: Path, estimator: Any, targets: list[Any]) -> None:
+    """Write ``points.json`` and ``history.json`` for a report: targets (None for none), predictions, epochs."""
+    predictions = estimator.transduction_[estimator.anchor_rows_].tolist()
+    _write_json(folder / "points.json", {"target": targets, "prediction": predictions})
+    _write_json(folder / "history.json", estimator.history_)
 
 
 def read_run(folder: Path) -> FittedRun:
