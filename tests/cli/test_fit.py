@@ -63,7 +63,7 @@ def test_a_table_becomes_a_run(latopo, tmp_path):
     code, out, _ = latopo("fit", "flowers.csv", "--target", "species", "--id", "name", "--out", "run", "--epochs", "3")
     assert code == 0
     assert "30 rows; columns: 2 number, 1 category" in out
-    assert "  colour: category (red, blue" in out
+    assert "  colour: category ('red', 'blue', missing)" in out
     assert "column 'constant' is constant ('same'): left out" in out
     assert "edges and" in out
     last = out.strip().splitlines()[-1]

@@ -55,13 +55,18 @@ def _predictions(fitted: "FittedRun", table: "RawTable") -> tuple[list[str], Ite
     if extra - known:
         typer.echo(f"{len(extra - known)} columns were not used in the fit and are ignored", err=True)
     id_column = fitted.settings.get("id_column")
-    ids = row_ids(table, id_column if id_column in table.names else None)
+    if id_column not in table.names:
+        id_column = None
+    header = [id_column or "row", f"predicted {fitted.settings['target']}"]
+    columns: list[Any] = [row_ids(table, id_column)]
     estimator = fitted.estimator
-    columns: list[Any] = [ids, estimator.predict(X).tolist()]
-    header = ["row" if id_column is None else id_column, f"predicted {fitted.settings['target']}"]
     if fitted.settings["task"] == "classification":
-        columns += [[f"{p:.6f}" for p in column] for column in estimator.predict_proba(X).T]
+        probabilities = estimator.predict_proba(X)
+        columns.append(estimator.classes_[probabilities.argmax(axis=1)].tolist())
+        columns += [[f"{p:.6f}" for p in column] for column in probabilities.T]
         header += [f"probability of {name}" for name in estimator.classes_]
+    else:
+        columns.append(estimator.predict(X).tolist())
     columns.append(_reasons(estimator.attachments(X), fitted.anchor_ids))
     return [*header, "tied to"], (list(row) for row in zip(*columns, strict=True))
 

@@ -62,7 +62,7 @@ def save_estimator(estimator: DCMEstimator, folder: str | os.PathLike[str]) -> N
 
 
 def load_estimator(folder: str | os.PathLike[str]) -> Any:
-    """The estimator that :func:`save_estimator` wrote; ``history_`` and ``transduction_`` are not kept.
+    """The estimator that :func:`save_estimator` wrote, without ``history_``, ``best_epoch_`` and ``transduction_``.
 
     Raises:
         LatopoError: a file is missing, damaged or changed, or written by a newer latopo.

@@ -129,8 +129,13 @@ def _tell(say: Callable[[str], None], table: RawTable, preprocessing: Preprocess
     kinds = ", ".join(f"{count} {kind}" for kind, count in preprocessing.kinds().items())
     say(f"{table.num_rows:,} rows; columns: {kinds}; {len(preprocessing.feature_names):,} features")
     for column in preprocessing.columns[:20]:
-        shown = f" ({', '.join(str(value) for value in column.values[:5])})" if column.kind == "category" else ""
-        say(f"  {column.name}: {column.kind}{shown}")
+        shown = (
+            f" ({', '.join('missing' if value is None else repr(value) for value in column.values[:5])})"
+            if column.kind == "category"
+            else ""
+        )
+        name = column.name if column.name.isprintable() else repr(column.name)  # no control codes to a terminal
+        say(f"  {name}: {column.kind}{shown}")
     if len(preprocessing.columns) > 20:
         say(f"  … and {len(preprocessing.columns) - 20} more columns")
     for note in [*preprocessing.notes, *target.notes]:
