@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 from latopo._files import atomic_path
@@ -84,7 +85,7 @@ def _figure(value: float, unit: str) -> str:
 def _table(rows: list[Measurement]) -> Table:
     table = Table(*_HEADINGS)
     for row in rows:
-        table.add_row(*_cells(row.to_dict()))
+        table.add_row(*(escape(cell) for cell in _cells(row.to_dict())))
     return table
 
 

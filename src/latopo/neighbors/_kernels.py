@@ -22,26 +22,29 @@ FAST = {"reassoc", "contract", "nsz", "arcp"}
 
 
 @njit(nogil=True, cache=True, fastmath=FAST, inline="never")
-def _add_four(point: FloatArray, columns: FloatArray, k: int, kind: int, out: FloatArray) -> None:
-    """Add the terms of coordinates k … k+3 to ``out``: squared differences, or products."""
-    a, b, c, d = point[k], point[k + 1], point[k + 2], point[k + 3]
+def _add_four(
+    one: FloatArray, two: FloatArray, columns: FloatArray, k: int, kind: int, out: FloatArray, out_two: FloatArray
+) -> None:
+    """Add the terms of coordinates k … k+3 for two points: squared differences, or products."""
+    a, b, c, d = one[k], one[k + 1], one[k + 2], one[k + 3]
+    e, f, g, h = two[k], two[k + 1], two[k + 2], two[k + 3]
     u, v, w, t = columns[k], columns[k + 1], columns[k + 2], columns[k + 3]
     if kind == INNER:
         for j in range(out.shape[0]):
             out[j] += (a * u[j] + b * v[j]) + (c * w[j] + d * t[j])
+            out_two[j] += (e * u[j] + f * v[j]) + (g * w[j] + h * t[j])
     else:
         for j in range(out.shape[0]):
             p, q, r, s = a - u[j], b - v[j], c - w[j], d - t[j]
-            out[j] += (p * p + q * q) + (r * r + s * s)
+            out[j] += p * p + q * q + r * r + s * s
+            p, q, r, s = e - u[j], f - v[j], g - w[j], h - t[j]
+            out_two[j] += p * p + q * q + r * r + s * s
 
 
 @njit(nogil=True, cache=True, fastmath=FAST)
-def _similarities(point: FloatArray, columns: FloatArray, kind: int, out: FloatArray) -> None:
-    """Similarity of one point [d] to the first m points in ``columns`` [d, w], into ``out`` [m]."""
+def _add_rest(point: FloatArray, columns: FloatArray, kind: int, out: FloatArray) -> None:
+    """Add the terms of the last coordinates, those beyond a multiple of four, and finish the similarity."""
     width = point.shape[0]
-    out[:] = 0
-    for k in range(0, width - 3, 4):
-        _add_four(point, columns, k, kind, out)
     for k in range(width - width % 4, width):
         for j in range(out.shape[0]):
             if kind == INNER:
@@ -54,6 +57,22 @@ def _similarities(point: FloatArray, columns: FloatArray, kind: int, out: FloatA
     elif kind == SQUARED:
         for j in range(out.shape[0]):
             out[j] = -out[j]
+
+
+@njit(nogil=True, cache=True, fastmath=FAST)
+def _similarities(
+    one: FloatArray, two: FloatArray, columns: FloatArray, kind: int, out: FloatArray, out_two: FloatArray
+) -> None:
+    """Similarities of two points [d] to the first m points in ``columns`` [d, w], into ``out`` and ``out_two`` [m].
+
+    Two at a time, because reading the columns is what takes the time.
+    """
+    out[:] = 0
+    out_two[:] = 0
+    for k in range(0, one.shape[0] - 3, 4):
+        _add_four(one, two, columns, k, kind, out, out_two)
+    _add_rest(one, columns, kind, out)
+    _add_rest(two, columns, kind, out_two)
 
 
 @njit(nogil=True, cache=True, fastmath=FAST)
@@ -159,7 +178,7 @@ def scan_rows(
     tiles, so that both stay in the cache.
     """
     rows, width = points.shape[0], tiles.shape[2]
-    values = np.empty((panel, others), points.dtype)
+    values = np.empty((panel + 1, others), points.dtype)  # one more for the partner of an odd last row
     scores, ids = np.empty(others, np.float64), np.empty(others, np.int64)
     support = np.empty(16 * rows if store else 0, np.int64)
     used = 0
@@ -167,8 +186,9 @@ def scan_rows(
         stop = min(start + panel, rows)
         for t in range(tiles.shape[0]):
             low, high = t * width, min((t + 1) * width, others)
-            for i in range(start, stop):
-                _similarities(points[i], tiles[t], kind, values[i - start, low:high])
+            for i in range(start, stop, 2):
+                one, two = values[i - start, low:high], values[i - start + 1, low:high]
+                _similarities(points[i], points[min(i + 1, rows - 1)], tiles[t], kind, one, two)
         for i in range(start, stop):
             row, own = values[i - start], first_own + i if first_own >= 0 else -1
             mean[i], deviation[i], top[i] = _row_statistics(row, own, epsilon)
@@ -186,43 +206,49 @@ def scan_rows(
 
 
 @njit(nogil=True, cache=True, fastmath=FAST)
-def _pull_four(point: FloatArray, columns: FloatArray, k: int, kind: int, weight: FloatArray, out: FloatArray) -> None:
-    """Add Σ_j w_j (x_ik − x_jk) (for INNER: Σ_j w_j x_jk) for coordinates k … k+3."""
-    a, b, c, d = point[k], point[k + 1], point[k + 2], point[k + 3]
+def _pull_four(
+    columns: FloatArray, k: int, weight: FloatArray, weight_two: FloatArray, out: FloatArray, out_two: FloatArray
+) -> None:
+    """Add Σ_j w_j x_jk for coordinates k … k+3 and two rows of weights."""
     u, v, w, t = columns[k], columns[k + 1], columns[k + 2], columns[k + 3]
-    zero = point.dtype.type(0)
-    p, q, r, s = zero, zero, zero, zero
-    if kind == INNER:
-        for j in range(weight.shape[0]):
-            p += weight[j] * u[j]
-            q += weight[j] * v[j]
-            r += weight[j] * w[j]
-            s += weight[j] * t[j]
-    else:
-        for j in range(weight.shape[0]):
-            p += weight[j] * (a - u[j])
-            q += weight[j] * (b - v[j])
-            r += weight[j] * (c - w[j])
-            s += weight[j] * (d - t[j])
-    out[k] += p
-    out[k + 1] += q
-    out[k + 2] += r
-    out[k + 3] += s
+    zero = out.dtype.type(0)
+    a, b, c, d = zero, zero, zero, zero
+    e, f, g, h = zero, zero, zero, zero
+    for j in range(weight.shape[0]):
+        one, two = weight[j], weight_two[j]
+        a += one * u[j]
+        b += one * v[j]
+        c += one * w[j]
+        d += one * t[j]
+        e += two * u[j]
+        f += two * v[j]
+        g += two * w[j]
+        h += two * t[j]
+    out[k] += a
+    out[k + 1] += b
+    out[k + 2] += c
+    out[k + 3] += d
+    out_two[k] += e
+    out_two[k + 1] += f
+    out_two[k + 2] += g
+    out_two[k + 3] += h
 
 
 @njit(nogil=True, cache=True, fastmath=FAST)
-def _pull(point: FloatArray, columns: FloatArray, kind: int, weight: FloatArray, out: FloatArray) -> None:
-    width = point.shape[0]
+def _pull(
+    columns: FloatArray, weight: FloatArray, weight_two: FloatArray, out: FloatArray, out_two: FloatArray
+) -> None:
+    """Add Σ_j w_j x_j to ``out`` for two rows of weights; ``columns`` [d, w] has the x_j."""
+    width = out.shape[0]
     for k in range(0, width - 3, 4):
-        _pull_four(point, columns, k, kind, weight, out)
+        _pull_four(columns, k, weight, weight_two, out, out_two)
     for k in range(width - width % 4, width):
-        run = point.dtype.type(0)
+        one, two = out.dtype.type(0), out.dtype.type(0)
         for j in range(weight.shape[0]):
-            if kind == INNER:
-                run += weight[j] * columns[k, j]
-            else:
-                run += weight[j] * (point[k] - columns[k, j])
-        out[k] += run
+            one += weight[j] * columns[k, j]
+            two += weight_two[j] * columns[k, j]
+        out[k] += one
+        out_two[k] += two
 
 
 @njit(nogil=True, cache=True, fastmath=FAST)
@@ -257,17 +283,28 @@ def pull_rows(
     gradient: FloatArray,
 ) -> None:
     """Dense part of the gradient, row by row: Σ_j [(c_i + c_j) z_ij + b_i + b_j] ∂z_ij/∂x_i."""
-    width = tiles.shape[2]
-    values = np.empty(width, points.dtype)
+    width, rows = tiles.shape[2], points.shape[0]
+    values = np.empty((2, width), points.dtype)
+    spare = np.zeros(points.shape[1], points.dtype)  # for the partner of an odd last row
+    sums = np.zeros(rows + 1, np.float64)
     for t in range(tiles.shape[0]):
         low, high = t * width, min((t + 1) * width, others)
-        weight = values[: high - low]
-        for i in range(points.shape[0]):
-            _similarities(points[i], tiles[t], kind, weight)
-            _gradient_weights(weight, kind, row_rate[i], row_shift[i], rate[low:high], shift[low:high])
-            if first_own >= 0 and low <= first_own + i < high:
-                weight[first_own + i - low] = 0
-            _pull(points[i], tiles[t], kind, weight, gradient[i])
+        for i in range(0, rows, 2):
+            partner = min(i + 1, rows - 1)
+            one, two = values[0, : high - low], values[1, : high - low]
+            _similarities(points[i], points[partner], tiles[t], kind, one, two)
+            for at, weight in ((i, one), (partner, two)):
+                _gradient_weights(weight, kind, row_rate[at], row_shift[at], rate[low:high], shift[low:high])
+                if first_own >= 0 and low <= first_own + at < high:
+                    weight[first_own + at - low] = 0
+            sums[i] += _deviation_sum(one, 0.0, 1)
+            sums[i + 1] += _deviation_sum(two, 0.0, 1)
+            _pull(tiles[t], one, two, gradient[i], gradient[partner] if partner > i else spare)
+    if kind != INNER:
+        # Σ_j w_j (x_i − x_j); the points are centred, so the difference of the two sums keeps its digits.
+        for i in range(rows):
+            for k in range(points.shape[1]):
+                gradient[i, k] = points[i, k] * sums[i] - gradient[i, k]
 
 
 @njit(nogil=True, cache=True, fastmath=FAST)

@@ -199,6 +199,10 @@ def _prepare(
     if measure.scale_free:
         factor = _size(x if anchors is None else torch.cat([x.detach(), anchors.detach()]))
         x, anchors = x / factor, None if anchors is None else anchors / factor
+    if measure.shift_free and x.numel():
+        # Only differences count; centred, the sums of the backward pass keep their digits.
+        centre = x.detach().mean(0)
+        x, anchors = x - centre, None if anchors is None else anchors - centre
     return x, anchors, measure, alpha
 
 
