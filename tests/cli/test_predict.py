@@ -1,12 +1,12 @@
 import csv
 import json
 import shutil
-import subprocess
 import sys
 
 import pytest
+from typer.testing import CliRunner
 
-from latopo.cli.app import main
+from latopo.cli.app import app, main
 
 
 @pytest.fixture(scope="module")
@@ -18,9 +18,9 @@ def fitted(tmp_path_factory):
         colour = ["red", "blue", ""][row % 3]
         lines.append(f"r{row},{row % 2 * 3 + row % 7 * 0.2:.2f},2024-01-{row % 28 + 1:02d},{colour},{'ab'[row % 2]}")
     (folder / "t.csv").write_text("\n".join(lines) + "\n")
-    arguments = ["fit", str(folder / "t.csv"), "--target", "kind", "--id", "name", "--out", str(folder / "run")]
-    script = f"import sys; from latopo.cli import main; sys.argv = ['latopo', *{arguments!r}, '--quiet']; main()"
-    subprocess.run([sys.executable, "-c", script], check=True, capture_output=True)
+    arguments = [str(folder / "t.csv"), "--target", "kind", "--id", "name", "--out", str(folder / "run")]
+    result = CliRunner().invoke(app, ["fit", *arguments, "--epochs", "20", "--quiet"])
+    assert result.exit_code == 0, result.output
     return folder
 
 

@@ -70,13 +70,14 @@ class Preprocessing:
         Raises:
             LatopoError: a column is missing, or has text where it had numbers.
         """
-        absent = [column.name for column in self.columns if column.name not in table.names]
+        cells = dict(zip(table.names, table.columns, strict=True))
+        absent = [column.name for column in self.columns if column.name not in cells]
         if absent:
             shown = ", ".join(map(repr, absent[:5])) + (" …" if len(absent) > 5 else "")
             raise LatopoError(f"the table lacks {len(absent)} of the {len(self.columns)} columns of the fit: {shown}")
         parts, notes = [], []
         for column in self.columns:
-            features, remarks = _features(column, table.column(column.name))
+            features, remarks = _features(column, cells[column.name])
             parts.append(features)
             notes += remarks
         return np.column_stack(parts), notes
