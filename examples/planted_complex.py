@@ -252,7 +252,8 @@ def print_table(setting: Setting, modes: list[Relaxation], seeds: int) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.ArgumentDefaultsHelpFormatter)
+    summary = (__doc__ or "").partition("\n")[0]
+    parser = argparse.ArgumentParser(description=summary, formatter_class=argparse.ArgumentDefaultsHelpFormatter)
     parser.add_argument("--modes", default="weighted,straight_through,none", help="relaxations; none means the reward")
     parser.add_argument("--seeds", type=int, default=3, help="number of seeds")
     parser.add_argument("--skeleton", choices=("given", "inferred"), default=Setting.skeleton)
@@ -276,6 +277,8 @@ def main() -> None:
     modes, seeds = arguments.pop("modes").split(","), arguments.pop("seeds")
     gradients = arguments.pop("gradients")
     setting = Setting(**arguments)
+    if gradients and (setting.skeleton, setting.encoder, setting.mixed) != ("given", "gains", False):
+        parser.error("--gradients goes with a given skeleton and column gains, without --mixed")
     print(setting, f"seeds={seeds}", sep="\n")
     (print_gradients if gradients else print_table)(setting, modes, seeds)
 
