@@ -145,9 +145,9 @@ def test_parameter_counts_are_comparable_to_the_papers():
         name: sum(parameter.numel() for parameter in build_model(name, 1433, 7, graph=True).parameters())
         for name in MODELS
     }
-    # One 32 × 32 graph convolution and a cell convolution of three such matrices, against the three layers of DGM-M.
+    # The first layer dominates: a cell convolution adds three 32 × 32 matrices to one of the graph convolution.
     for name in ("dgm-e", "dcm", "dcm-all", "topk-dcm", "topk-dcm-all", "dcm-plus", "dcm-plus-edges", "alpha-dgm"):
-        assert counts[name] == pytest.approx(counts["dgm-m"], rel=0.06), name
+        assert counts[name] == pytest.approx(counts["dgm-m"], rel=0.11), name
 
 
 @pytest.mark.parametrize("name", names(True))

@@ -25,7 +25,7 @@ MODELS: dict[str, tuple[type[Model], dict[str, Any]]] = {
     "topk-dcm-all": (DCMNet, {"sampler": "topk", "polygons": "all", "edge_form": "score"}),
     "dcm-plus": (DCMNet, {**_PLUS, "polygon_share": 0.5}),
     "dcm-plus-edges": (DCMNet, {**_PLUS, "max_length": 2}),
-    "alpha-dgm": (DGMNet, {**_PLUS, "sampler": "entmax", "rounds": 1}),
+    "alpha-dgm": (DGMNet, {**_PLUS, "sampler": "entmax"}),
 }
 
 

@@ -34,7 +34,7 @@ class DGMNet(LatentNet):
         in_channels: width of x.
         out_channels: classes, or 1 for regression.
         hidden_channels: width everywhere between.
-        rounds: graph convolutions on the inferred graph; 3 as in DGM-M.
+        rounds: graph convolutions on the inferred graph (docs/findings.md says why not 3, as in DGM-M).
         sampler: ``"topk"`` (DGM-E, DGM-M) or ``"entmax"``.
         k: neighbours a node, for ``"topk"``.
         space: where distances are measured: ``"euclidean"`` or ``"manifold"`` (:func:`manifold`).
@@ -61,7 +61,7 @@ class DGMNet(LatentNet):
         in_channels: int,
         out_channels: int,
         hidden_channels: int = 32,
-        rounds: int = 3,
+        rounds: int = 1,
         sampler: Literal["topk", "entmax"] = "topk",
         k: int = 5,
         space: Literal["euclidean", "manifold"] = "euclidean",

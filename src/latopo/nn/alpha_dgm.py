@@ -1,5 +1,6 @@
 """From features to edges: the α-Differentiable Graph Module."""
 
+import math
 from typing import Literal, NamedTuple
 
 import torch
@@ -24,6 +25,9 @@ from latopo.nn.reset import reset
 from latopo.nn.sampling import sample_budget
 
 __all__ = ["AlphaDGM", "LatentGraph"]
+
+# The DGM's own start of its temperature; at 1 the noise drowns the small distances of a new encoder.
+_TEMPERATURE = math.exp(4)
 
 
 class LatentGraph(NamedTuple):
@@ -135,7 +139,7 @@ class AlphaDGM(nn.Module):
             encoder = AuxiliaryEncoder(widths, last_bias=not self.similarity.shift_free)
         self.encoder = encoder
         # Top-k has a temperature in place of the gain, and no α.
-        self.gain = Gain(1.0 if sampler == "topk" else gain, learn_gain)
+        self.gain = Gain(_TEMPERATURE if sampler == "topk" else gain, learn_gain)
         self.alpha = LearnableAlpha(alpha) if learn_alpha and sampler != "topk" else alpha
         self.register_buffer("calibrated", torch.tensor(degree is None or sampler == "topk"))
 
