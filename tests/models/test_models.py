@@ -189,3 +189,37 @@ def test_reset_gives_new_weights_and_a_fresh_calibration():
     model.reset_parameters()
     assert not bool(model.dcm.graph.calibrated)
     assert not torch.equal(before["first.weight"], model.state_dict()["first.weight"])
+
+
+@pytest.mark.parametrize("name", ["dcm-plus", "dcm-plus-edges", "alpha-dgm"])
+@pytest.mark.parametrize("graph", [False, True])
+def test_the_own_prediction_is_that_of_the_skip_alone(name, graph):
+    x, _, edges = problem()
+    model = make(name, graph, dropout=0.0)
+    edges = edges if graph else None
+    assert model.eval()(x, edges).own is None
+    own = model.train()(x, edges).own
+    latent = model.settings["hidden_channels"] * (1 if name == "alpha-dgm" else 2)
+    with torch.no_grad():
+        model.head.weight[:, :latent] = 0
+        model.head.weight[:, latent + model.settings["hidden_channels"] :] = 0
+    assert torch.allclose(own, model(x, edges).prediction, atol=1e-6)
+    assert make("dcm", graph, dropout=0.0).train()(x, edges).own is None
+
+
+def test_own_loss_needs_the_own_features():
+    with pytest.raises(LatopoError, match="own_loss needs skip=True"):
+        build_model("dcm", 4, 3, own_loss=True)
+
+
+def test_what_weight_decay_leaves_alone():
+    scalars = {"dcm.graph.gain.shift", "dcm.graph.alpha.raw", "dcm.polygons.gain.shift", "dcm.polygons.alpha.raw"}
+
+    def undecayed(model):
+        chosen = {id(parameter) for parameter in model.undecayed()}
+        return {name for name, parameter in model.named_parameters() if id(parameter) in chosen}
+
+    assert undecayed(build_model("dcm", 4, 3)) == scalars
+    encoder = {name for name, _ in build_model("dcm-plus", 4, 3).named_parameters() if "graph.encoder" in name}
+    assert encoder
+    assert undecayed(build_model("dcm-plus", 4, 3)) == encoder | scalars - {"dcm.polygons.gain.shift"}

@@ -89,6 +89,9 @@ def test_loss_falls_and_history_is_complete(blobs):
 def test_models_without_reward_have_no_topology_loss(blobs):
     _, result = fit(blobs, "dcm-plus")
     assert all(row["edge_loss"] is row["polygon_loss"] is None for row in result.history)
+    # The own features' loss comes on top.
+    assert all(row["loss"] > row["task_loss"] for row in result.history)
+    _, result = fit(blobs, "mlp")
     assert all(row["loss"] == row["task_loss"] for row in result.history)
 
 

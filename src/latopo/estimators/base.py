@@ -145,6 +145,9 @@ class DCMEstimator(BaseEstimator):
             max_length=self.max_length,
             degree=self.degree,
             dropout=self.dropout,
+            # Tables have their own choices (docs/estimators.md), made before these two joined the recipe for graphs.
+            own_loss=False,
+            decay_graph=True,
         )
         assert isinstance(model, DCMNet)
         # Classes pull together as they are learned, and a class that has become a clique has cubes of its size in

@@ -12,7 +12,10 @@ from latopo.models.model import Model
 __all__ = ["MODELS", "build_model"]
 
 # Our recipe, one setting for all data sets (docs/findings.md says where it comes from).
-_PLUS: dict[str, Any] = {"relaxation": "weighted", "edge_form": None, "detach": False, "skip": True, "degree": 5.0}
+_PLUS: dict[str, Any] = {
+    "relaxation": "weighted", "edge_form": None, "detach": False, "degree": 5.0,
+    "skip": True, "own_loss": True, "decay_graph": False,
+}  # fmt: skip
 
 MODELS: dict[str, tuple[type[Model], dict[str, Any]]] = {
     "mlp": (MLP, {}),

@@ -42,7 +42,7 @@ class DGMNet(LatentNet):
         relaxation: how probabilities enter message passing.
         edge_form: form of the topology loss that trains it; None if the relaxation does.
         detach: whether the auxiliary branch is cut from the gradient of the features.
-        skip, given_conv: see :class:`~latopo.models.latent_net.LatentNet`.
+        skip, given_conv, own_loss, decay_graph: see :class:`~latopo.models.latent_net.LatentNet`.
         dropout: before message passing and before the head.
 
     Shapes:
@@ -72,6 +72,8 @@ class DGMNet(LatentNet):
         detach: bool = True,
         skip: bool = False,
         given_conv: bool = False,
+        own_loss: bool = False,
+        decay_graph: bool = True,
         dropout: float = 0.5,
     ) -> None:
         settings = {key: value for key, value in locals().items() if key not in ("self", "__class__")}

@@ -6,8 +6,10 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from latopo.errors import LatopoError
 from latopo.models.features import FeatureLinear, check_input
 from latopo.models.model import Model, ModelOutput
+from latopo.nn.alpha_dgm import AlphaDGM
 from latopo.nn.checks import simple_edges
 from latopo.nn.graph_conv import GraphConv
 from latopo.nn.topology_loss import EdgeForm
@@ -26,7 +28,11 @@ class LatentNet(Model):
         skip: whether the head also sees the node's own hidden features.
         given_conv: whether the head also sees a convolution of them over the given graph; that graph is then needed.
         edge_form: form of the topology loss that trains the model, or None.
-        settings: the arguments of the subclass; ``in_channels, out_channels, hidden_channels, dropout`` are used here.
+        settings: the arguments of the subclass. Used here: ``in_channels, out_channels, hidden_channels, dropout``;
+            ``own_loss``, whether training also asks the skip alone to predict, so that an inferred graph that fits the
+            training nodes too well does not leave the node's own features untrained; and ``decay_graph``, whether
+            weight decay acts on the encoder of the graph. The graph does not see the encoder's scale, so there a
+            decay only makes its steps larger.
     """
 
     def __init__(
@@ -36,6 +42,9 @@ class LatentNet(Model):
         hidden = settings["hidden_channels"]
         self.in_channels, self.dropout, self.skip = settings["in_channels"], settings["dropout"], skip
         self.edge_form = edge_form
+        self.own_loss, self.decay_graph = settings["own_loss"], settings["decay_graph"]
+        if self.own_loss and not skip:
+            raise LatopoError(f"{type(self).__name__}: own_loss needs skip=True, the node's own features in the head")
         self.first = FeatureLinear(self.in_channels, hidden)
         self.given_conv = GraphConv(hidden, hidden) if given_conv else None
         width = latent_channels + hidden * (skip + given_conv)
@@ -55,7 +64,22 @@ class LatentNet(Model):
         if self.given_conv is not None:
             # Without a graph at hand the convolution is the linear layer that it is on isolated nodes.
             parts.append(self.given_conv(dropped, edges).relu())
-        return latent._replace(prediction=self.head(self._drop(torch.cat(parts, dim=1))))
+        joined = self._drop(torch.cat(parts, dim=1))
+        return latent._replace(prediction=self.head(joined), own=self._own(joined, parts))
+
+    def _own(self, joined: Tensor, parts: list[Tensor]) -> Tensor | None:
+        """The part of the prediction that the skip makes, during training with ``own_loss``."""
+        if not (self.own_loss and self.training):
+            return None
+        start = parts[0].size(1)
+        at = slice(start, start + parts[1].size(1))
+        return functional.linear(joined[:, at], self.head.weight[:, at], self.head.bias)
+
+    def undecayed(self) -> list[nn.Parameter]:
+        """The scalars, and without ``decay_graph`` the encoder of the graph."""
+        encoders = [module.encoder for module in self.modules() if isinstance(module, AlphaDGM)]
+        weights = [] if self.decay_graph else [item for encoder in encoders for item in encoder.parameters()]
+        return super().undecayed() + weights
 
     def _latent(self, hidden: Tensor, dropped: Tensor, edge_index: Tensor | None) -> ModelOutput:
         """Features from the inferred topology in place of the prediction, and that topology."""

@@ -20,12 +20,14 @@ class ModelOutput(NamedTuple):
         complex: the inferred complex; None for models that infer none.
         graph: the choices behind its edges.
         polygons: the statistics behind its polygons; None where there are none to choose.
+        own: what each node's own features alone predict, if training has to make them predict too.
     """
 
     prediction: Tensor
     complex: CellComplex | None = None
     graph: LatentGraph | None = None
     polygons: LatentPolygons | None = None
+    own: Tensor | None = None
 
 
 class Model(nn.Module):
@@ -49,6 +51,10 @@ class Model(nn.Module):
     def forward(self, x: Tensor, edge_index: Tensor | None = None) -> ModelOutput:
         """Predict every node."""
         raise NotImplementedError(f"{type(self).__name__} must define forward(x, edge_index)")
+
+    def undecayed(self) -> list[nn.Parameter]:
+        """Parameters that weight decay leaves alone: scalars such as γ and α, to which zero means nothing."""
+        return [parameter for parameter in self.parameters() if parameter.dim() == 0]
 
     def reset_parameters(self) -> None:
         """Initialise everything anew."""

@@ -82,7 +82,8 @@ def train(
     """Train a model by Adam, choose the best epoch, and leave the model with the weights of that epoch.
 
     The loss is cross-entropy (or mean squared error of standardised targets) on ``train_index``, plus the
-    :class:`~latopo.nn.TopologyLoss` if the model has an ``edge_form``. The best epoch has the highest accuracy (R²) on
+    :class:`~latopo.nn.TopologyLoss` if the model has an ``edge_form``, plus the same loss of what the nodes' own
+    features alone predict if the model gives that. The best epoch has the highest accuracy (R²) on
     ``selection_index``; of equals the one with the lower loss there, then the earlier: small selection sets tie often.
     No target of another node is read.
 
@@ -207,6 +208,8 @@ class Trainer:
             target = self.objective.target
             parts = self._topology(output.prediction, target, output.complex, self._mask, output.graph)
         loss = task if parts is None else task + parts.total
+        if output.own is not None:
+            loss = loss + self.objective.loss(output.own, self.objective.train_index)
         value = loss.item()
         if not math.isfinite(value):
             raise LatopoError(
@@ -260,6 +263,7 @@ def _topology_loss(model: Model, x: Tensor, num_classes: int) -> TopologyLoss | 
 
 def _adam(model: Model, settings: TrainingSettings) -> torch.optim.Adam:
     parameters = [parameter for parameter in model.parameters() if parameter.requires_grad]
-    weights, scalars = ([item for item in parameters if bool(item.dim()) is wanted] for wanted in (True, False))
-    groups: list[dict[str, Any]] = [{"params": weights}, {"params": scalars, "weight_decay": 0.0}]
+    undecayed = {id(parameter) for parameter in model.undecayed()}
+    decayed, others = ([item for item in parameters if (id(item) in undecayed) is wanted] for wanted in (False, True))
+    groups: list[dict[str, Any]] = [{"params": decayed}, {"params": others, "weight_decay": 0.0}]
     return torch.optim.Adam(groups, lr=settings.lr, weight_decay=settings.weight_decay)

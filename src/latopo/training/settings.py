@@ -15,8 +15,7 @@ class TrainingSettings:
     Attributes:
         epochs: full passes, one step each.
         lr: learning rate of Adam.
-        weight_decay: of Adam, on all weights but the scalars γ and α (zero means nothing for these: α would be
-            pulled to the middle of its interval).
+        weight_decay: of Adam, on all weights but those that the model exempts (:meth:`latopo.models.Model.undecayed`).
         evaluate_every: an evaluation follows every so many epochs, and the last.
         seed: of dropout and sampling.
         patience: stop after this many evaluations without a better one; None never stops early.
