@@ -1,11 +1,12 @@
 from importlib import import_module
 
+import numpy as np
 import pytest
 import torch
-from scipy.stats import chisquare
+from scipy.stats import chisquare, kstest
 
 from latopo.errors import LatopoError
-from latopo.neighbors import Hyperbolic, topk_neighbors
+from latopo.neighbors import Euclidean, Hyperbolic, Inner, SquaredEuclidean, _topk, fused, topk_neighbors
 
 
 def points(n=20, d=3):
@@ -36,8 +37,10 @@ def test_blocks_do_not_matter(monkeypatch):
     # The function hides the module of its name.
     monkeypatch.setattr(import_module("latopo.neighbors.topk_neighbors"), "_BLOCK_ENTRIES", 60)
     assert torch.equal(whole.col, topk_neighbors(points(), 3, noise=False).col)
-    rows = topk_neighbors(points(), 3)
-    assert (rows.col.view(20, 3) != torch.arange(20)[:, None]).all()
+    noisy = [topk_neighbors(points(), 3, generator=torch.Generator().manual_seed(1)).col]
+    monkeypatch.undo()
+    noisy.append(topk_neighbors(points(), 3, generator=torch.Generator().manual_seed(1)).col)
+    assert torch.equal(*noisy)
 
 
 def test_first_choice_follows_the_softmax():
@@ -89,3 +92,29 @@ def test_nobody_to_choose(count):
 def test_bad_k():
     with pytest.raises(LatopoError, match="topk_neighbors: k must be at least 1, got 0"):
         topk_neighbors(points(), 0)
+
+
+@pytest.mark.parametrize("scale", [0.01, 1.0, 5.0, 100.0])
+@pytest.mark.parametrize("k", [1, 6])
+def test_noise_is_left_out_only_where_it_cannot_matter(scale, k):
+    rng = np.random.default_rng(0)
+    scores, seed = -scale * rng.exponential(size=(30, 200)), np.uint64(7)
+    chosen = np.empty((30, k), np.int64)
+    _topk.choose_rows(scores, 50, k, True, seed, chosen)
+    with np.errstate(over="ignore"):
+        tails = [[_topk._upper_tail(seed, (50 + i) * 200 + j) for j in range(200)] for i in range(30)]
+    noisy = scores - np.log(-np.log1p(-np.array(tails)))
+    noisy[np.arange(30), 50 + np.arange(30)] = -np.inf
+    assert np.array_equal(chosen, np.sort(np.argsort(-noisy, axis=1)[:, :k], axis=1))
+
+
+def test_the_noise_is_uniform_before_it_is_gumbel():
+    tails = [_topk._upper_tail(np.uint64(11), index) for index in range(100_000)]
+    assert kstest(tails, "uniform").pvalue > 0.01
+
+
+@pytest.mark.parametrize("similarity", [Euclidean(), SquaredEuclidean(), Inner()])
+@pytest.mark.parametrize("count", [1, 2, 7, 301])
+def test_all_pairs(similarity, count):
+    x = points(count, 5)
+    torch.testing.assert_close(fused.all_pairs(x, points(133, 5), similarity), similarity.pairwise(x, points(133, 5)))

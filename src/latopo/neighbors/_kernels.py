@@ -75,6 +75,18 @@ def _similarities(
     _add_rest(two, columns, kind, out_two)
 
 
+@njit(nogil=True, cache=True)
+def all_pairs(points: FloatArray, tiles: FloatArray, others: int, kind: int, out: FloatArray) -> None:
+    """Similarities of ``points`` [r, d] to the ``others`` points in ``tiles`` [t, d, w], into ``out`` [r, others]."""
+    rows, width = points.shape[0], tiles.shape[2]
+    spare = np.empty(width, points.dtype)
+    for t in range(tiles.shape[0]):
+        low, high = t * width, min((t + 1) * width, others)
+        for i in range(0, rows, 2):
+            two = out[i + 1, low:high] if i + 1 < rows else spare[: high - low]
+            _similarities(points[i], points[min(i + 1, rows - 1)], tiles[t], kind, out[i, low:high], two)
+
+
 @njit(nogil=True, cache=True, fastmath=FAST)
 def _deviation_sum(values: FloatArray, centre: float, power: int) -> float:
     """Sum of (v − centre) or of its square; short runs in the values' own precision, their sum in double."""

@@ -9,7 +9,7 @@ from latopo.neighbors import _kernels
 from latopo.neighbors.scan import EdgeCounter, Scan, row_pointers
 from latopo.neighbors.similarity import Euclidean, Inner, Similarity, SquaredEuclidean
 
-__all__ = ["paired", "paired_gradient", "scan", "supports", "weighted_gradient"]
+__all__ = ["all_pairs", "paired", "paired_gradient", "scan", "supports", "weighted_gradient"]
 
 _KIND: dict[type[Similarity], int] = {
     Euclidean: _kernels.EUCLIDEAN,
@@ -51,6 +51,19 @@ def scan(
     found = map_blocks(rows, len(points), _BLOCK)
     col = torch.cat(found) if found else torch.empty(0, dtype=torch.int64)
     return Scan(row_pointers(torch.from_numpy(counts)), col, *map(torch.from_numpy, (mean, deviation, top)))
+
+
+def all_pairs(x: Tensor, y: Tensor, similarity: Similarity) -> Tensor:
+    """Similarity of every row of x [n, d] to every row of y [m, d], [n, m], without gradient."""
+    out = torch.empty(x.size(0), y.size(0), dtype=x.dtype)
+    points, tiles, values, kind = _array(x), _tiles(y), out.numpy(), _KIND[type(similarity)]
+
+    def rows(start: int, stop: int) -> None:
+        part = slice(start, stop)
+        _kernels.all_pairs(points[part], tiles, y.size(0), kind, values[part])
+
+    map_blocks(rows, len(points), _BLOCK)
+    return out
 
 
 def weighted_gradient(

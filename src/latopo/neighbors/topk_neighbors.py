@@ -1,10 +1,12 @@
 """The sampler of the DGM: a fixed number of neighbours by the Gumbel top-k trick."""
 
+import numpy as np
 import torch
 from torch import Generator, Tensor
 
 from latopo._parallel import row_blocks
 from latopo.errors import LatopoError
+from latopo.neighbors import _topk, fused
 from latopo.neighbors.entmax_neighbors import NeighborRows
 from latopo.neighbors.paired import paired_similarity
 from latopo.neighbors.similarity import Similarity, get_similarity
@@ -53,8 +55,9 @@ def topk_neighbors(
     ptr = torch.arange(count + 1, device=x.device) * taken
     col = torch.zeros(0, dtype=torch.int64, device=x.device)
     if taken:
+        seed = int(torch.randint(2**62, (), generator=generator)) if noise else 0
         col = torch.cat([
-            _nearest(x, start, stop, taken, temperature, measure, noise, generator)
+            _nearest(x, start, stop, taken, temperature, measure, noise, seed)
             for start, stop in row_blocks(count, max(_BLOCK_ENTRIES // count, 1))
         ])  # fmt: skip
     row = torch.repeat_interleave(ptr.diff(), output_size=col.numel())
@@ -65,13 +68,19 @@ def topk_neighbors(
 @torch.no_grad()
 def _nearest(
     x: Tensor, start: int, stop: int, taken: int, temperature: float | Tensor, measure: Similarity, noise: bool,
-    generator: Generator | None,
+    seed: int,
 ) -> Tensor:  # fmt: skip
     """Columns of the chosen neighbours of rows ``start`` to ``stop``, ascending within a row."""
-    scores = -temperature * measure.pairwise(x[start:stop], x).square()
+    block = x[start:stop]
+    similarity = fused.all_pairs(block, x, measure) if fused.supports(measure, x) else measure.pairwise(block, x)
+    scores = similarity.square().mul_(-temperature)
+    if scores.device.type == "cpu":
+        chosen = torch.empty(stop - start, taken, dtype=torch.int64)
+        _topk.choose_rows(scores.numpy(), start, taken, noise, np.uint64(seed), chosen.numpy())
+        return chosen.flatten()
     if noise:
         # Minus the logarithm of an exponential variable is a Gumbel variable.
-        scores -= torch.empty_like(scores).exponential_(generator=generator).log_()
+        scores -= torch.empty_like(scores).exponential_().log_()
     rows = torch.arange(stop - start, device=x.device)
     scores[rows, rows + start] = -torch.inf
     return scores.topk(taken, dim=1).indices.sort(dim=1).values.flatten()
