@@ -9,6 +9,7 @@ import torch
 from typer.testing import CliRunner
 
 from latopo.cli.app import app, main
+from latopo.errors import LatopoError
 from latopo.reproduce import Store, plan_units
 
 QUICK = ("table2", "--datasets", "karate,iris", "--models", "mlp,dcm", "--splits", "0-1", "--epochs", "6")
@@ -85,6 +86,29 @@ def test_dry_run_trains_nothing(elsewhere):
     assert list(elsewhere.iterdir()) == []
 
 
+def test_tables_only_writes_what_is_finished(elsewhere):
+    assert invoke(*QUICK, "--protocols", "paper", "--out", "out").exit_code == 0
+    table = elsewhere / "out" / "tables" / "table2.csv"
+    expected = table.read_text()
+    table.unlink()
+    narrow = ("--datasets", "iris", "--models", "mlp", "--protocols", "paper", "--epochs", "6")
+    result = invoke("table2", *narrow, "--tables-only", "--out", "out")
+    assert result.exit_code == 0, result.output
+    assert table.read_text() == expected
+    assert len(Store("out")) == 10
+    # Everything by default, with the cells that are missing.
+    assert invoke("all", "--tables-only", "--out", "out").exit_code == 0
+    assert "Squirrel" in (elsewhere / "out" / "tables" / "table2.md").read_text()
+    assert len(Store("out")) == 10
+
+
+@pytest.mark.parametrize(("what", "expected"), [("figures", "figures are no tables"), ("all", "no folder nowhere")])
+def test_tables_only_needs_finished_runs(what, expected):
+    result = invoke(what, "--tables-only", "--out", "nowhere")
+    assert isinstance(result.exception, LatopoError)
+    assert expected in str(result.exception)
+
+
 def test_ctrl_c_writes_the_table_and_says_how_to_go_on(monkeypatch, elsewhere):
     from latopo.reproduce import train_unit as module
 
@@ -104,7 +128,6 @@ def test_ctrl_c_writes_the_table_and_says_how_to_go_on(monkeypatch, elsewhere):
 
 
 def test_failed_runs_are_reported_and_the_others_done(monkeypatch):
-    from latopo.errors import LatopoError
     from latopo.reproduce import train_unit as module
 
     original = module.train_unit

@@ -37,17 +37,29 @@ def reproduce(
     jobs: Annotated[int, typer.Option(min=1, help="Worker processes; the cores are divided among them.")] = 1,
     data_root: DataRoot = None,
     dry_run: Annotated[bool, typer.Option(help="Show what is left to do and what it costs, and stop.")] = False,
+    tables_only: Annotated[
+        bool, typer.Option("--tables-only", help="Write the tables from the finished runs and train nothing.")
+    ] = False,
 ) -> None:
     """Train what the paper's tables and figures need and write them, with our numbers beside the paper's.
 
     Every finished run is kept: the same command goes on where it stopped, and tables share runs. Data sets outside the
     paper (`latopo datasets`) may be named too.
     """
+    from latopo.errors import LatopoError
+    from latopo.reproduce import Store
     from latopo.reproduce.experiments import EXPERIMENTS
 
     check_data_root("reproduce", data_root)
     chosen = _Choice(datasets, models, splits, seeds, protocols, epochs)
     tables = [] if what == "figures" else list(EXPERIMENTS) if what == "all" else [what]
+    if tables_only:
+        if not tables or not out.is_dir():
+            wrong = "figures are no tables" if not tables else f"there is no folder {out} with finished runs"
+            raise LatopoError(f"--tables-only: {wrong}; name a table and the --out folder of an earlier run")
+        for path in _write(tables, chosen, Store(out)):
+            typer.echo(path)
+        return
     failed = _tables(what, tables, chosen, out, jobs, data_root, dry_run) if tables else 0
     if what in ("figures", "all") and not dry_run:
         _figures(chosen, out, data_root, strict=what == "figures")
