@@ -51,6 +51,27 @@ def induced_cycles(
         >>> induced_cycles(square_and_triangle, num_nodes=5)
         {3: tensor([[2, 3, 4]]), 4: tensor([[0, 1, 2, 3]])}
     """
+    return sample_induced_cycles(
+        edge_index, num_nodes, max_length, max_cycles=max_cycles, budget=budget, generator=generator
+    )[0]
+
+
+def sample_induced_cycles(
+    edge_index: Tensor,
+    num_nodes: int | None = None,
+    max_length: int = 4,
+    *,
+    max_cycles: int = 10**7,
+    budget: int | None = None,
+    generator: Generator | None = None,
+) -> tuple[dict[int, Tensor], int]:
+    """As :func:`induced_cycles`, with the number of cycles that the graph has, whatever the budget leaves of them.
+
+    Example:
+        >>> cycles, count = sample_induced_cycles(torch.combinations(torch.arange(250)).T, budget=10)
+        >>> cycles[3].shape, count
+        (torch.Size([10, 3]), 2573000)
+    """
     num_nodes = check_edge_index("induced_cycles", edge_index, num_nodes)
     _check_at_least("induced_cycles", "max_length", max_length, 3)
     _check_at_least("induced_cycles", "max_cycles", max_cycles, 0)
@@ -65,7 +86,7 @@ def induced_cycles(
         raise _too_many(total, limit, size, max_cycles)
     picks = np.empty(0, np.int64) if size == total else sample_ranks(total, size, generator).numpy()
     cycles = _collect(graph, max_length, counts, size, picks)
-    return {length: torch.from_numpy(rows).to(edge_index.device) for length, rows in cycles.items()}
+    return {length: torch.from_numpy(rows).to(edge_index.device) for length, rows in cycles.items()}, total
 
 
 def count_induced_cycles(edge_index: Tensor, num_nodes: int | None = None, max_length: int = 4) -> dict[int, int]:

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor, nn
 
 from latopo.complex import CellComplex
-from latopo.cycles import count_induced_cycles, induced_cycles
+from latopo.cycles import sample_induced_cycles
 from latopo.entmax import LearnableAlpha, segment_entmax
 from latopo.errors import LatopoError
 from latopo.neighbors import Similarity, get_similarity
@@ -155,13 +155,9 @@ class PolygonInference(nn.Module):
             return {}, 0
         seed = int(torch.randint(2**31, ())) if self.training else 0
         generator = torch.Generator().manual_seed(seed)
-        cycles = induced_cycles(
+        return sample_induced_cycles(
             edge_index, num_nodes, self.max_length, budget=self.candidate_budget, generator=generator
         )
-        found = sum(rows.size(0) for rows in cycles.values())
-        if found < self.candidate_budget:
-            return cycles, found
-        return cycles, sum(count_induced_cycles(edge_index, num_nodes, self.max_length).values())
 
     def alpha_value(self) -> float | Tensor:
         """The present α."""
