@@ -1,3 +1,5 @@
+import math
+
 import geoopt
 import pytest
 import torch
@@ -68,6 +70,18 @@ def test_close_points_keep_their_digits():
     v = torch.tensor([[5.0, 0.0]], dtype=torch.float64)
     w = v + torch.tensor([[1e-9, 0.0]], dtype=torch.float64)
     assert Hyperbolic().double().paired(v, w).item() == pytest.approx(-1e-9, rel=1e-6)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_far_points_of_hyperbolic_space_stay_finite(dtype):
+    x = torch.tensor([[1e4, 0.0], [0.0, 1e4], [30.0, 1.0]], dtype=dtype, requires_grad=True)
+    distance = Hyperbolic().pairwise(x, x)
+    distance.sum().backward()
+    assert torch.isfinite(distance).all()
+    assert torch.isfinite(x.grad).all()
+    radius = 0.45 * math.log(torch.finfo(dtype).max)
+    # Geodesics between far points run close to the origin, where the angle costs log 2.
+    assert distance[0, 1].item() == pytest.approx(-2 * radius + math.log(2), rel=1e-5)
 
 
 def test_antipodes_are_half_a_turn_apart():

@@ -13,6 +13,7 @@ where sn is sinh (curvature −k) or sin (curvature +k). Unlike arcosh or arccos
 digits for close points, and nothing is ever mapped to the manifold.
 """
 
+import math
 from collections.abc import Sequence
 
 import torch
@@ -79,6 +80,9 @@ class _Curved(Similarity):
 class Hyperbolic(_Curved):
     r"""Minus the geodesic distance in hyperbolic space of curvature :math:`-k`.
 
+    Points farther from the origin than :math:`39/\sqrt{k}` (in double precision :math:`319/\sqrt{k}`) count as being
+    there: sinh² would soon be infinite.
+
     Args:
         curvature: the magnitude k > 0.
         learnable: whether k is trained.
@@ -88,6 +92,9 @@ class Hyperbolic(_Curved):
         >>> space.paired(torch.tensor([[1.0, 0.0]]), torch.tensor([[-1.0, 0.0]])).item()  # along a geodesic
         -2.0...
     """
+
+    def _radius(self, x: Tensor) -> Tensor:
+        return super()._radius(x).clamp(max=0.45 * math.log(torch.finfo(x.dtype).max))
 
     @staticmethod
     def _sn(angle: Tensor) -> Tensor:
