@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from latopo.draw.opacity import _contains, overlap_opacity
+from latopo.draw.opacity import _contains, opacity, overlap_opacity
 
 
 def test_containment_of_a_bow_and_a_triangle() -> None:
@@ -32,3 +32,10 @@ def test_a_large_pile_is_estimated_from_a_part() -> None:
 
 def test_nothing_to_paint() -> None:
     assert overlap_opacity([]) == 0.0
+
+
+def test_faint_cells_keep_their_colour():
+    # A fifth of 0.02 would be one step of 255, and rounding would make the pile grey.
+    assert opacity(np.array([0.0, 1.0]), 0.02).tolist() == pytest.approx([0.012, 0.02])
+    assert opacity(np.array([0.0, 1.0]), 0.005).tolist() == pytest.approx([0.005, 0.005])
+    assert opacity(np.array([0.0, 1.0]), 0.5).tolist() == pytest.approx([0.1, 0.5])

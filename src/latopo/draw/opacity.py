@@ -8,16 +8,18 @@ from latopo.draw._kernels import BoolArray, FloatArray
 
 # The weakest cell keeps this share of the strongest one's opacity.
 _FAINTEST = 0.2
+# Below about 3/255 the rounding of pixels decides the colour: a pile of such cells turns grey.
+_VISIBLE = 0.012
 
 
 def opacity(strength: FloatArray, ceiling: float) -> FloatArray:
-    """Opacities from a fifth of ``ceiling`` (strength 0) to ``ceiling`` (strength 1).
+    """Opacities from a fifth of ``ceiling`` (strength 0) to ``ceiling`` (strength 1), never too faint for a pixel.
 
     Example:
         >>> opacity(np.array([0.0, 0.5, 1.0]), 0.5)
         array([0.1, 0.3, 0.5])
     """
-    return ceiling * (_FAINTEST + (1 - _FAINTEST) * strength)
+    return np.maximum(ceiling * (_FAINTEST + (1 - _FAINTEST) * strength), min(_VISIBLE, ceiling))
 
 
 def edge_opacity(count: int) -> float:
@@ -51,7 +53,7 @@ def overlap_opacity(outlines: Iterable[FloatArray]) -> float:
         stride * _contains(corners[::stride], centers).mean(axis=1).sum()
         for corners, stride in zip(shapes, strides, strict=True)
     )
-    return float(min(max(1 - 0.3 ** (1 / max(depth, 1)), 0.012), 0.5))
+    return float(min(max(1 - 0.3 ** (1 / max(depth, 1)), _VISIBLE), 0.5))
 
 
 def _contains(corners: FloatArray, points: FloatArray) -> BoolArray:
