@@ -2,11 +2,8 @@ import csv
 import json
 import os
 import re
-import sys
 
 import pytest
-
-from latopo.cli.app import main
 
 FLOWERS = ["setosa", "virginica"]
 QUICK = ["--epochs", "3", "--quiet"]
@@ -30,24 +27,6 @@ HEADER = ["name", "length", "width", "colour", "species"]
 
 def to_text(rows, header=HEADER, delimiter=","):
     return "\n".join(delimiter.join(cells) for cells in [header, *rows]) + "\n"
-
-
-@pytest.fixture
-def latopo(monkeypatch, capsys, tmp_path):
-    """Run the command in an empty folder; gives exit code, standard output and standard error."""
-    monkeypatch.chdir(tmp_path)
-
-    def run(*arguments):
-        monkeypatch.setattr(sys, "argv", ["latopo", *map(str, arguments)])
-        try:
-            main()
-            code = 0
-        except SystemExit as stop:
-            code = stop.code or 0
-        captured = capsys.readouterr()
-        return code, captured.out, captured.err
-
-    return run
 
 
 def read_csv(path):

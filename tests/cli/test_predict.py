@@ -1,12 +1,12 @@
 import csv
 import json
 import shutil
-import sys
+from functools import partial
 
 import pytest
 from typer.testing import CliRunner
 
-from latopo.cli.app import app, main
+from latopo.cli.app import app
 
 
 @pytest.fixture(scope="module")
@@ -31,20 +31,8 @@ def run(fitted, tmp_path):
 
 
 @pytest.fixture
-def predict(monkeypatch, capsys, tmp_path):
-    monkeypatch.chdir(tmp_path)
-
-    def call(*arguments):
-        monkeypatch.setattr(sys, "argv", ["latopo", "predict", *map(str, arguments)])
-        try:
-            main()
-            code = 0
-        except SystemExit as stop:
-            code = stop.code or 0
-        captured = capsys.readouterr()
-        return code, captured.out, captured.err
-
-    return call
+def predict(latopo):
+    return partial(latopo, "predict")
 
 
 def read(path):

@@ -55,9 +55,10 @@ def topk_neighbors(
     ptr = torch.arange(count + 1, device=x.device) * taken
     col = torch.zeros(0, dtype=torch.int64, device=x.device)
     if taken:
-        seed = int(torch.randint(2**62, (), generator=generator)) if noise else 0
+        compiled = x.device.type == "cpu"
+        seed = int(torch.randint(2**62, (), generator=generator)) if noise and compiled else 0
         col = torch.cat([
-            _nearest(x, start, stop, taken, temperature, measure, noise, seed)
+            _nearest(x, start, stop, taken, temperature, measure, noise, generator, compiled, seed)
             for start, stop in row_blocks(count, max(_BLOCK_ENTRIES // count, 1))
         ])  # fmt: skip
     row = torch.repeat_interleave(ptr.diff(), output_size=col.numel())
@@ -68,19 +69,19 @@ def topk_neighbors(
 @torch.no_grad()
 def _nearest(
     x: Tensor, start: int, stop: int, taken: int, temperature: float | Tensor, measure: Similarity, noise: bool,
-    seed: int,
+    generator: Generator | None, compiled: bool, seed: int,
 ) -> Tensor:  # fmt: skip
     """Columns of the chosen neighbours of rows ``start`` to ``stop``, ascending within a row."""
     block = x[start:stop]
     similarity = fused.all_pairs(block, x, measure) if fused.supports(measure, x) else measure.pairwise(block, x)
     scores = similarity.square().mul_(-temperature)
-    if scores.device.type == "cpu":
+    if compiled:
         chosen = torch.empty(stop - start, taken, dtype=torch.int64)
         _topk.choose_rows(scores.numpy(), start, taken, noise, np.uint64(seed), chosen.numpy())
         return chosen.flatten()
     if noise:
         # Minus the logarithm of an exponential variable is a Gumbel variable.
-        scores -= torch.empty_like(scores).exponential_().log_()
+        scores -= torch.empty_like(scores).exponential_(generator=generator).log_()
     rows = torch.arange(stop - start, device=x.device)
     scores[rows, rows + start] = -torch.inf
     return scores.topk(taken, dim=1).indices.sort(dim=1).values.flatten()
