@@ -2,7 +2,7 @@ import pytest
 import torch
 
 from latopo.errors import LatopoError
-from latopo.neighbors import count_neighbors, gain_for_degree
+from latopo.neighbors import count_neighbors, gain_for_degree, get_similarity, temperature_for_spread
 
 
 def points(n=300, d=4):
@@ -26,3 +26,23 @@ def test_out_of_reach_gives_the_end():
 def test_bad_degree():
     with pytest.raises(LatopoError, match="gain_for_degree: degree must be > 0, got 0"):
         gain_for_degree(points(), 0)
+
+
+@pytest.mark.parametrize("similarity", ["euclidean", "squared"])
+def test_temperature_gives_the_spread(similarity):
+    x = torch.randn(200, 3, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
+    temperature = temperature_for_spread(x, 7.0, similarity)
+    scores = temperature * get_similarity(similarity).pairwise(x, x).square()
+    assert scores.std(dim=1, correction=0).mean().item() == pytest.approx(7.0)
+    assert temperature_for_spread(torch.ones(4, 2), 7.0, similarity) == 7.0
+
+
+def test_temperature_of_many_points_looks_at_some_rows():
+    x = torch.randn(1000, 3, generator=torch.Generator().manual_seed(0))
+    scores = temperature_for_spread(x, 1.0) * torch.cdist(x, x).square()
+    assert scores.std(dim=1, correction=0).mean().item() == pytest.approx(1.0, rel=0.1)
+
+
+def test_bad_spread():
+    with pytest.raises(LatopoError, match="spread must be > 0, got 0"):
+        temperature_for_spread(torch.randn(4, 2), 0.0)

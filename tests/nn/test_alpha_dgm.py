@@ -1,5 +1,3 @@
-import math
-
 import pytest
 import torch
 from torch import nn
@@ -205,10 +203,16 @@ def test_topk_is_random_in_training_only(points):
     assert not torch.equal(module(points).col, module(points).col)
 
 
-def test_topk_has_a_temperature_and_no_alpha():
-    module = AlphaDGM(3, sampler="topk", gain=50.0)
-    assert module.gain().item() == pytest.approx(math.exp(4))
+@pytest.mark.parametrize("scale", [1e-4, 1.0, 1e3])
+def test_topk_has_a_temperature_from_the_scale_of_the_points_and_no_alpha(points, scale):
+    module = given(points * scale, sampler="topk", k=3, gain=50.0)
     assert isinstance(module.alpha, float)
+    module(points * scale)
+    log_scores = module.gain().item() * torch.cdist(points * scale, points * scale).square()
+    assert log_scores.std(dim=1, correction=0).mean().item() == pytest.approx(100.0, rel=1e-4)
+    start = module.gain().item()
+    module(points * scale * 2)
+    assert module.gain().item() == start  # only the first call sets it
 
 
 def test_budget(points):
@@ -229,6 +233,30 @@ def test_budget(points):
 
 
 # Calibration and state
+
+
+@pytest.mark.parametrize("hold", [True, False])
+def test_degree_is_held_as_classes_draw_together(hold):
+    generator = torch.Generator().manual_seed(1)
+    x = torch.randn(300, 4, generator=generator)
+    centres = torch.randn(3, 4, generator=generator).repeat(100, 1) * 3
+    module = AlphaDGM(4, encoder=Given(), degree=5.0, hold_degree=hold)
+    for step in range(80):
+        share = min(step / 50, 1.0) * 0.98
+        graph = module((1 - share) * x + share * centres)
+    degree = len(graph.row) / 300
+    assert degree == pytest.approx(5.0, rel=0.25) if hold else degree > 20
+    assert module.gain.shift.requires_grad is not hold
+    gain = module.gain().item()
+    module.eval()(x)
+    assert module.gain().item() == gain  # nothing moves outside training
+
+
+def test_hold_degree_wants_a_degree():
+    with pytest.raises(LatopoError, match="degree to hold"):
+        AlphaDGM(4, hold_degree=True)
+    with pytest.raises(LatopoError, match="degree to hold"):
+        AlphaDGM(4, degree=5.0, hold_degree=True, sampler="topk")
 
 
 def test_degree_is_calibrated_once(points):

@@ -17,6 +17,24 @@ def test_starts_as_a_plain_gain_and_stays_positive():
     assert gain().item() == pytest.approx(50 * math.exp(-10))
 
 
+def test_relative_moves_in_proportion():
+    gain = Gain(50.0, relative=True).double()
+    with torch.no_grad():
+        gain.shift.fill_(1.0)
+    assert gain().item() == pytest.approx(50 * math.e)
+
+
+def test_nudge_leaves_the_last_value_its_gradient():
+    gain = Gain(5.0)
+    value = gain()
+    gain.nudge(3.0)
+    value.backward()
+    assert gain.shift.grad.item() == 1.0
+    assert gain().item() == 15.0
+    gain.nudge(0.0)
+    assert gain().item() == 15.0
+
+
 def test_restart_reset_and_state():
     gain = Gain(5.0)
     with torch.no_grad():

@@ -145,7 +145,9 @@ class DCMEstimator(BaseEstimator):
             max_length=self.max_length,
             degree=self.degree,
             dropout=self.dropout,
-            # Tables have their own choices (docs/estimators.md), made before these two joined the recipe for graphs.
+            # Tables have their own choices (docs/estimators.md), made before these joined the recipe for graphs.
+            detach=False,
+            hold_degree=False,
             own_loss=False,
             decay_graph=True,
         )

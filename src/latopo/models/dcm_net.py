@@ -28,6 +28,7 @@ class DCMNet(LatentNet):
         max_length: longest polygon; below 3 there are none.
         gain: start of the α-DGM's gain γ.
         degree: set γ at the first step for this many neighbours a node, from the features alone.
+        hold_degree: keep γ at that during training.
         sampler: of the edges: ``"entmax"`` or ``"topk"`` with ``k`` neighbours a node.
         polygons: of the polygons: ``"entmax"``, ``"all"`` or ``"topk"``.
         polygon_share: share of the candidate cycles that become polygons, see :class:`~latopo.nn.PolygonInference`.
@@ -56,6 +57,7 @@ class DCMNet(LatentNet):
         max_length: int = 4,
         gain: float = 50.0,
         degree: float | None = None,
+        hold_degree: bool = False,
         sampler: Literal["entmax", "topk"] = "entmax",
         k: int = 5,
         polygons: Literal["entmax", "all", "topk"] = "entmax",
@@ -78,7 +80,14 @@ class DCMNet(LatentNet):
             rounds=rounds,
             dropout=dropout,
             graph=AlphaDGM(
-                hidden_channels, hidden_channels, gain=gain, degree=degree, sampler=sampler, k=k, detach=detach
+                hidden_channels,
+                hidden_channels,
+                gain=gain,
+                degree=degree,
+                hold_degree=hold_degree,
+                sampler=sampler,
+                k=k,
+                detach=detach,
             ),
             polygons=PolygonInference(max_length, sampler=polygons, polygon_share=polygon_share),
         )

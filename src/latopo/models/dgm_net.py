@@ -38,7 +38,7 @@ class DGMNet(LatentNet):
         sampler: ``"topk"`` (DGM-E, DGM-M) or ``"entmax"``.
         k: neighbours a node, for ``"topk"``.
         space: where distances are measured: ``"euclidean"`` or ``"manifold"`` (:func:`manifold`).
-        gain, degree: of the α-DGM, for ``"entmax"``.
+        gain, degree, hold_degree: of the α-DGM, for ``"entmax"``.
         relaxation: how probabilities enter message passing.
         edge_form: form of the topology loss that trains it; None if the relaxation does.
         detach: whether the auxiliary branch is cut from the gradient of the features.
@@ -67,6 +67,7 @@ class DGMNet(LatentNet):
         space: Literal["euclidean", "manifold"] = "euclidean",
         gain: float = 50.0,
         degree: float | None = None,
+        hold_degree: bool = False,
         relaxation: Relaxation = "none",
         edge_form: EdgeForm | None = "score",
         detach: bool = True,
@@ -83,7 +84,7 @@ class DGMNet(LatentNet):
         similarity: str | Similarity = manifold(hidden_channels) if space == "manifold" else space
         self.graph = AlphaDGM(
             hidden_channels, hidden_channels, similarity=similarity, sampler=sampler, k=k, gain=gain, degree=degree,
-            detach=detach,
+            hold_degree=hold_degree, detach=detach,
         )  # fmt: skip
         self.convs = nn.ModuleList(GraphConv(hidden_channels, hidden_channels) for _ in range(rounds))
 

@@ -1,7 +1,7 @@
 """Edges: the sparse neighbourhoods of the α-DGM, and the similarities that they rest on."""
 
 from latopo.neighbors.entmax_neighbors import NeighborRows, count_neighbors, entmax_neighbors, neighbor_rows
-from latopo.neighbors.gain import gain_for_degree
+from latopo.neighbors.gain import gain_for_degree, temperature_for_spread
 from latopo.neighbors.similarity import Cosine, Euclidean, Inner, Similarity, SquaredEuclidean, get_similarity
 from latopo.neighbors.spaces import Hyperbolic, Product, Spherical
 from latopo.neighbors.topk_neighbors import topk_neighbors
@@ -21,5 +21,6 @@ __all__ = [
     "gain_for_degree",
     "get_similarity",
     "neighbor_rows",
+    "temperature_for_spread",
     "topk_neighbors",
 ]

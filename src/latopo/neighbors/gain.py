@@ -1,14 +1,17 @@
-"""The gain that gives a wanted mean degree, from the points alone."""
+"""Where the gain of entmax and the temperature of top-k start, from the points alone."""
 
 import math
 
+import torch
 from torch import Tensor
 
 from latopo.errors import LatopoError
 from latopo.neighbors.entmax_neighbors import count_neighbors
-from latopo.neighbors.similarity import Similarity
+from latopo.neighbors.similarity import Similarity, get_similarity
 
-__all__ = ["gain_for_degree"]
+__all__ = ["gain_for_degree", "temperature_for_spread"]
+
+_ROWS = 256
 
 
 def gain_for_degree(
@@ -44,3 +47,25 @@ def gain_for_degree(
         else:
             right = middle
     return math.exp((left + right) / 2)
+
+
+@torch.no_grad()
+def temperature_for_spread(x: Tensor, spread: float, similarity: str | Similarity = "euclidean") -> float:
+    """The temperature t at which the log-scores −t·z² of a row have the standard deviation ``spread``, on average.
+
+    The Gumbel noise of top-k has a standard deviation of about 1.3 whatever the scale of x, so a fixed temperature
+    gives random neighbours where distances are small. At most 256 rows are looked at, evenly spaced; without a spread
+    (all points equal) the answer is ``spread``.
+
+    Example:
+        >>> x = torch.randn(50, 2, generator=torch.Generator().manual_seed(0))
+        >>> round(temperature_for_spread(x, 3.0) / temperature_for_spread(10 * x, 3.0))
+        100
+    """
+    if not spread > 0:
+        raise LatopoError(f"temperature_for_spread: spread must be > 0, got {spread}")
+    if x.size(0) < 2:
+        return spread
+    rows = torch.arange(0, x.size(0), max(1, -(-x.size(0) // _ROWS)), device=x.device)
+    found = float(get_similarity(similarity).pairwise(x[rows], x).square().std(dim=1, correction=0).mean())
+    return spread / found if found > 0 else spread

@@ -1,6 +1,5 @@
 """From features to edges: the α-Differentiable Graph Module."""
 
-import math
 from typing import Literal, NamedTuple
 
 import torch
@@ -15,6 +14,7 @@ from latopo.neighbors import (
     gain_for_degree,
     get_similarity,
     neighbor_rows,
+    temperature_for_spread,
     topk_neighbors,
 )
 from latopo.nn.checks import check_features, simple_edges
@@ -26,8 +26,11 @@ from latopo.nn.sampling import sample_budget
 
 __all__ = ["AlphaDGM", "LatentGraph"]
 
-# The DGM's own start of its temperature; at 1 the noise drowns the small distances of a new encoder.
-_TEMPERATURE = math.exp(4)
+# Spread of the log-scores of top-k at the start; far below 1 the Gumbel noise would drown them.
+_SPREAD = 100.0
+
+# Each training step γ makes up for this power of the degree's departure.
+_HOLD_RATE = 0.2
 
 
 class LatentGraph(NamedTuple):
@@ -74,6 +77,9 @@ class AlphaDGM(nn.Module):
         gain: start of γ; larger means sparser.
         degree: if given, γ is set at the first call so that a node chooses this many neighbours on average, from the
             features alone; ``gain`` then only matters until that call.
+        hold_degree: whether γ follows during training so that this stays so: as classes draw together in the auxiliary
+            space their points become equally near, and under a fixed γ each would choose its whole class. γ is then not
+            a parameter.
         alpha: α of the entmax, or its start.
         learn_gain, learn_alpha: whether γ and α are parameters. A learned α stays in [1.1, 4].
         sampler: ``"entmax"``; ``"topk"``, the DGM's: ``k`` neighbours a node by the Gumbel top-k trick with
@@ -113,6 +119,7 @@ class AlphaDGM(nn.Module):
         similarity: str | Similarity = "euclidean",
         gain: float = 50.0,
         degree: float | None = None,
+        hold_degree: bool = False,
         alpha: float = 1.5,
         learn_gain: bool = True,
         learn_alpha: bool = True,
@@ -129,6 +136,9 @@ class AlphaDGM(nn.Module):
             raise LatopoError(f"AlphaDGM: sampler must be entmax, topk or budget, got {sampler!r}")
         if (sampler == "budget") != (budget is not None):
             raise LatopoError(f"AlphaDGM: budget belongs to sampler='budget', got {sampler!r} and budget={budget}")
+        if hold_degree and (degree is None or sampler == "topk"):
+            raise LatopoError("AlphaDGM: hold_degree needs the degree to hold, and a sampler other than topk")
+        self.hold_degree = hold_degree
         self.in_channels, self.sampler, self.k, self.budget, self.degree = in_channels, sampler, k, budget, degree
         self.sample_at_eval, self.detach = sample_at_eval, detach
         self.merge_duplicates = merge_duplicates and sampler != "topk"
@@ -139,14 +149,14 @@ class AlphaDGM(nn.Module):
             encoder = AuxiliaryEncoder(widths, last_bias=not self.similarity.shift_free)
         self.encoder = encoder
         # Top-k has a temperature in place of the gain, and no α.
-        self.gain = Gain(_TEMPERATURE if sampler == "topk" else gain, learn_gain)
+        self.gain = Gain(gain, learn_gain and not hold_degree, relative=sampler == "topk")
         self.alpha = LearnableAlpha(alpha) if learn_alpha and sampler != "topk" else alpha
-        self.register_buffer("calibrated", torch.tensor(degree is None or sampler == "topk"))
+        self.register_buffer("calibrated", torch.tensor(degree is None and sampler != "topk"))
 
     def reset_parameters(self) -> None:
         """Initialise everything anew."""
         reset(self.encoder, self.similarity, self.gain, self.alpha)
-        self.calibrated.fill_(self.degree is None or self.sampler == "topk")
+        self.calibrated.fill_(self.degree is None and self.sampler != "topk")
 
     def forward(self, x: Tensor, edge_index: Tensor | None = None) -> LatentGraph:
         """Infer the graph of x, with the help of a given graph if there is one."""
@@ -167,6 +177,9 @@ class AlphaDGM(nn.Module):
 
     def _choose(self, x: Tensor) -> NeighborRows:
         if self.sampler == "topk":
+            if not self.calibrated:
+                self.gain.restart(temperature_for_spread(x.detach(), _SPREAD, self.similarity))
+                self.calibrated.fill_(True)
             noise = self.training or self.sample_at_eval
             return topk_neighbors(x, self.k, self.gain(), self.similarity, noise=noise)
         alpha = self.alpha_value()
@@ -174,7 +187,10 @@ class AlphaDGM(nn.Module):
             value = float(torch.as_tensor(alpha).detach())
             self.gain.restart(gain_for_degree(x.detach(), self.degree, value, self.similarity))
             self.calibrated.fill_(True)
-        return neighbor_rows(x, self.gain(), alpha, self.similarity, max_edges=self.max_edges)
+        rows = neighbor_rows(x, self.gain(), alpha, self.similarity, max_edges=self.max_edges)
+        if self.hold_degree and self.degree is not None and self.training and x.size(0):
+            self.gain.nudge((rows.col.numel() / x.size(0) / self.degree) ** _HOLD_RATE)
+        return rows
 
     @staticmethod
     def _undirected(

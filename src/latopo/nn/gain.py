@@ -17,6 +17,7 @@ class Gain(nn.Module):
     Args:
         start: :math:`\gamma_0 > 0`.
         learnable: whether :math:`\rho` is trained.
+        relative: whether it moves in proportion instead, :math:`\gamma = \gamma_0 \exp(\rho)`.
 
     Example:
         >>> Gain(50.0)()
@@ -25,8 +26,9 @@ class Gain(nn.Module):
 
     start: Tensor
 
-    def __init__(self, start: float = 50.0, learnable: bool = True) -> None:
+    def __init__(self, start: float = 50.0, learnable: bool = True, relative: bool = False) -> None:
         super().__init__()
+        self.relative = relative
         self.initial = float(start)
         self.register_buffer("start", torch.ones(()))
         self.shift = nn.Parameter(torch.zeros(()), requires_grad=learnable)
@@ -44,9 +46,15 @@ class Gain(nn.Module):
         self.start.fill_(value)
         self.shift.zero_()
 
+    @torch.no_grad()
+    def nudge(self, factor: float) -> None:
+        """Multiply the gain, from the next call on; what a past call returned keeps its gradient."""
+        if factor > 0:
+            self.start = self.start * factor
+
     def forward(self) -> Tensor:
         """The gain, a scalar tensor."""
-        return self.start * (self.shift / self.start).exp()
+        return self.start * (self.shift if self.relative else self.shift / self.start).exp()
 
     def extra_repr(self) -> str:
         """Show the start value."""
