@@ -209,8 +209,29 @@ def test_the_own_prediction_is_that_of_the_skip_alone(name, graph):
 
 
 def test_own_loss_needs_the_own_features():
-    with pytest.raises(LatopoError, match="own_loss needs skip=True"):
+    with pytest.raises(LatopoError, match="own_loss and hide_latent need skip=True"):
         build_model("dcm", 4, 3, own_loss=True)
+
+
+@pytest.mark.parametrize("name", ["dcm-plus", "alpha-dgm"])
+def test_hidden_rows_show_the_head_only_the_own_features(name):
+    x, _, _ = problem()
+    model = make(name, False, dropout=0.0, hide_latent=0.5, hold_degree=False)
+    torch.manual_seed(0)
+    output = model(x)
+    hidden = (output.prediction - output.own).abs().amax(dim=1) < 1e-6
+    assert 0.2 < hidden.float().mean() < 0.8
+    bare = make(name, False, dropout=0.0, hide_latent=0.0, hold_degree=False)
+    bare.load_state_dict(model.state_dict())
+    whole = bare.eval()(x).prediction
+    assert torch.equal(model.eval()(x).prediction, whole)
+    twice = output.own + 2 * (whole - output.own)  # what stays is scaled up, as in any dropout
+    assert torch.allclose(output.prediction[~hidden], twice[~hidden], atol=1e-5)
+
+
+def test_hide_latent_is_a_probability():
+    with pytest.raises(LatopoError, match=r"hide_latent must be in \[0, 1\), got 1.0"):
+        build_model("dcm-plus", 4, 3, hide_latent=1.0)
 
 
 def test_what_weight_decay_leaves_alone():

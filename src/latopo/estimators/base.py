@@ -149,6 +149,7 @@ class DCMEstimator(BaseEstimator):
             detach=False,
             hold_degree=False,
             own_loss=False,
+            hide_latent=0.0,
             decay_graph=True,
         )
         assert isinstance(model, DCMNet)

@@ -42,7 +42,7 @@ class DGMNet(LatentNet):
         relaxation: how probabilities enter message passing.
         edge_form: form of the topology loss that trains it; None if the relaxation does.
         detach: whether the auxiliary branch is cut from the gradient of the features.
-        skip, given_conv, own_loss, decay_graph: see :class:`~latopo.models.latent_net.LatentNet`.
+        skip, given_conv, own_loss, hide_latent, decay_graph: see :class:`~latopo.models.latent_net.LatentNet`.
         dropout: before message passing and before the head.
 
     Shapes:
@@ -74,6 +74,7 @@ class DGMNet(LatentNet):
         skip: bool = False,
         given_conv: bool = False,
         own_loss: bool = False,
+        hide_latent: float = 0.0,
         decay_graph: bool = True,
         dropout: float = 0.5,
     ) -> None:

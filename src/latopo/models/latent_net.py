@@ -30,9 +30,10 @@ class LatentNet(Model):
         edge_form: form of the topology loss that trains the model, or None.
         settings: the arguments of the subclass. Used here: ``in_channels, out_channels, hidden_channels, dropout``;
             ``own_loss``, whether training also asks the skip alone to predict, so that an inferred graph that fits the
-            training nodes too well does not leave the node's own features untrained; and ``decay_graph``, whether
-            weight decay acts on the encoder of the graph. The graph does not see the encoder's scale, so there a
-            decay only makes its steps larger.
+            training nodes too well does not leave the node's own features untrained; ``hide_latent``, the probability
+            with which a step hides all that a node got from the topology from the head, so that the head does not
+            come to rely on it alone; and ``decay_graph``, whether weight decay acts on the encoder of the graph. The
+            graph does not see the encoder's scale, so there a decay only makes its steps larger.
     """
 
     def __init__(
@@ -42,9 +43,13 @@ class LatentNet(Model):
         hidden = settings["hidden_channels"]
         self.in_channels, self.dropout, self.skip = settings["in_channels"], settings["dropout"], skip
         self.edge_form = edge_form
-        self.own_loss, self.decay_graph = settings["own_loss"], settings["decay_graph"]
-        if self.own_loss and not skip:
-            raise LatopoError(f"{type(self).__name__}: own_loss needs skip=True, the node's own features in the head")
+        self.own_loss, self.hide_latent = settings["own_loss"], settings["hide_latent"]
+        self.decay_graph = settings["decay_graph"]
+        name = type(self).__name__
+        if (self.own_loss or self.hide_latent) and not skip:
+            raise LatopoError(f"{name}: own_loss and hide_latent need skip=True, the node's own features in the head")
+        if not 0 <= self.hide_latent < 1:
+            raise LatopoError(f"{name}: hide_latent must be in [0, 1), got {self.hide_latent}")
         self.first = FeatureLinear(self.in_channels, hidden)
         self.given_conv = GraphConv(hidden, hidden) if given_conv else None
         width = latent_channels + hidden * (skip + given_conv)
@@ -58,7 +63,7 @@ class LatentNet(Model):
         hidden = self.first(x).relu()
         dropped = self._drop(hidden)
         latent = self._latent(hidden, dropped, edges)
-        parts = [latent.prediction]
+        parts = [self._hide(latent.prediction)]
         if self.skip:
             parts.append(hidden)  # dropout comes once, before the head
         if self.given_conv is not None:
@@ -66,6 +71,12 @@ class LatentNet(Model):
             parts.append(self.given_conv(dropped, edges).relu())
         joined = self._drop(torch.cat(parts, dim=1))
         return latent._replace(prediction=self.head(joined), own=self._own(joined, parts))
+
+    def _hide(self, latent: Tensor) -> Tensor:
+        """Whole rows dropped, in training."""
+        if not (self.hide_latent and self.training):
+            return latent
+        return latent * functional.dropout(latent.new_ones(latent.size(0), 1), self.hide_latent)
 
     def _own(self, joined: Tensor, parts: list[Tensor]) -> Tensor | None:
         """The part of the prediction that the skip makes, during training with ``own_loss``."""
