@@ -86,6 +86,12 @@ def test_dry_run_trains_nothing(elsewhere):
     assert list(elsewhere.iterdir()) == []
 
 
+def test_the_estimate_does_not_outlast_the_patience_of_its_reader(monkeypatch):
+    monkeypatch.setattr("latopo.cli.reproduce._PROBE_SECONDS", 0.0)
+    result = invoke("table2", "--datasets", "iris", "--models", "mlp", "--splits", "0-4", "--dry-run")
+    assert result.stderr == "to do: 10 runs of unknown cost\n"
+
+
 def test_tables_only_writes_what_is_finished(elsewhere):
     assert invoke(*QUICK, "--protocols", "paper", "--out", "out").exit_code == 0
     table = elsewhere / "out" / "tables" / "table2.csv"

@@ -1,5 +1,6 @@
 """``latopo reproduce``: the paper's tables and figures, ours beside theirs."""
 
+import time
 from collections.abc import Sequence
 from functools import partial
 from itertools import product
@@ -16,6 +17,9 @@ if TYPE_CHECKING:
     from latopo.reproduce.experiments import SettingsFor
     from latopo.training.loop import OnEpoch
     from latopo.training.progress import TrainingProgress
+
+# An epoch on a large graph takes seconds: what was not tried within this time counts as of unknown cost.
+_PROBE_SECONDS = 30.0
 
 
 def reproduce(
@@ -156,7 +160,12 @@ def _say_cost(
 
     if len(todo) < len(units):
         typer.echo(f"{len(units) - len(todo)} of {_runs(len(units))} are already in {store.folder}", err=True)
-    cost = estimate_cost(todo, store.records(), lambda unit: probe_seconds(unit, data_root))
+    stop = time.monotonic() + _PROBE_SECONDS
+
+    def probe(unit: "Unit") -> float | None:
+        return probe_seconds(unit, data_root) if time.monotonic() < stop else None
+
+    cost = estimate_cost(todo, store.records(), probe)
     typer.echo(f"to do: {cost.text(jobs)}", err=True)
 
 
