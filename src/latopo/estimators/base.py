@@ -145,12 +145,6 @@ class DCMEstimator(BaseEstimator):
             max_length=self.max_length,
             degree=self.degree,
             dropout=self.dropout,
-            # Tables have their own choices (docs/estimators.md), made before these joined the recipe for graphs.
-            detach=False,
-            hold_degree=False,
-            own_loss=False,
-            hide_latent=0.0,
-            decay_graph=True,
         )
         assert isinstance(model, DCMNet)
         # Classes pull together as they are learned, and a class that has become a clique has cubes of its size in

@@ -52,8 +52,9 @@ class FeatureLinear(nn.Linear):
                 # A CSR matrix read by columns is its transpose; the conversion sorts once.
                 by_columns = x.to_sparse_csc()
                 self._transposed = torch.sparse_csr_tensor(
-                    by_columns.ccol_indices(), by_columns.row_indices(), by_columns.values(), (x.size(1), x.size(0))
-                )
+                    by_columns.ccol_indices(), by_columns.row_indices(), by_columns.values(), (x.size(1), x.size(0)),
+                    check_invariants=False,  # a conversion has just made them; unsaid, torch warns
+                )  # fmt: skip
             self._seen = weakref.ref(x)
         return self._transposed
 
