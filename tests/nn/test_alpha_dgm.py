@@ -252,6 +252,18 @@ def test_degree_is_held_as_classes_draw_together(hold):
     assert module.gain().item() == gain  # nothing moves outside training
 
 
+@pytest.mark.parametrize("count", [3, 60])
+def test_a_degree_out_of_reach_keeps_the_gain_finite(count):
+    # Three points have two neighbours at most; sixty on a circle have two nearest each, equally near.
+    angle = torch.arange(count) * (2 * torch.pi / count)
+    module = AlphaDGM(2, encoder=Given(), degree=5.0 if count == 3 else 0.5, hold_degree=True)
+    for _ in range(1500):
+        graph = module(torch.stack([angle.cos(), angle.sin()], dim=1))
+    assert module.gain().item() == pytest.approx(1e-3 if count == 3 else 1e5)
+    assert torch.isfinite(graph.prob).all()
+    assert graph.prob.sum().item() == pytest.approx(count, rel=1e-4)
+
+
 def test_hold_degree_wants_a_degree():
     with pytest.raises(LatopoError, match="degree to hold"):
         AlphaDGM(4, hold_degree=True)

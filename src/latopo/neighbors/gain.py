@@ -68,4 +68,4 @@ def temperature_for_spread(x: Tensor, spread: float, similarity: str | Similarit
         return spread
     rows = torch.arange(0, x.size(0), max(1, -(-x.size(0) // _ROWS)), device=x.device)
     found = float(get_similarity(similarity).pairwise(x[rows], x).square().std(dim=1, correction=0).mean())
-    return spread / found if found > 0 else spread
+    return spread / found if 0 < found < math.inf else spread

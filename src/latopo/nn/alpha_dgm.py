@@ -83,7 +83,8 @@ class AlphaDGM(nn.Module):
         alpha: α of the entmax, or its start.
         learn_gain, learn_alpha: whether γ and α are parameters. A learned α stays in [1.1, 4].
         sampler: ``"entmax"``; ``"topk"``, the DGM's: ``k`` neighbours a node by the Gumbel top-k trick with
-            :math:`p_{ij} = \exp(-t d_{ij}^2)`, t learned; or ``"budget"``: of the entmax edges a random set of expected
+            :math:`p_{ij} = \exp(-t d_{ij}^2)`, t learned from a start that the first call sets by the scale of the
+            points; or ``"budget"``: of the entmax edges a random set of expected
             size ``budget``, an edge being included with probability :math:`\min(1, \lambda p_e)`.
         k: neighbours a node, for ``"topk"``.
         budget: expected number of undirected edges, for ``"budget"``.

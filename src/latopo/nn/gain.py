@@ -7,6 +7,8 @@ from latopo.errors import LatopoError
 
 __all__ = ["Gain"]
 
+_BOUNDS = (1e-3, 1e5)
+
 
 class Gain(nn.Module):
     r"""The gain :math:`\gamma` of a layer norm in front of entmax, :math:`\gamma = \gamma_0 \exp(\rho / \gamma_0)`.
@@ -48,9 +50,12 @@ class Gain(nn.Module):
 
     @torch.no_grad()
     def nudge(self, factor: float) -> None:
-        """Multiply the gain, from the next call on; what a past call returned keeps its gradient."""
+        """Multiply the gain, within 0.001 and 100,000, from the next call on.
+
+        What a past call returned keeps its gradient.
+        """
         if factor > 0:
-            self.start = self.start * factor
+            self.start = (self.start * factor).clamp(*_BOUNDS)
 
     def forward(self) -> Tensor:
         """The gain, a scalar tensor."""
