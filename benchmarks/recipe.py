@@ -8,7 +8,6 @@ The documents are what Cornell lacks: a thousand rows of few, row-normalised wor
 """
 
 import argparse
-from collections.abc import Iterator
 from statistics import fmean
 from typing import Any
 
@@ -17,7 +16,7 @@ import torch
 from torch_geometric.data import Data
 
 from latopo.data import load
-from latopo.training import FoldResult, Run, run_fold
+from latopo.training import Run, run_fold
 
 ROWS: dict[str, tuple[str, dict[str, Any]]] = {
     "mlp": ("mlp", {}),
@@ -47,13 +46,6 @@ def documents(rows: int = 1000, words: int = 800, classes: int = 7, length: int 
     return Data(x=torch.from_numpy(x), y=torch.from_numpy(y), num_classes=classes)
 
 
-def results(data: Data, name: str, model: str, settings: dict[str, Any], folds: int) -> Iterator[FoldResult]:
-    """Train fold after fold; ``name`` gives epochs and folds."""
-    run = Run(name, model, settings={"weight_decay": 5e-4, **settings})
-    for fold in range(folds):
-        yield run_fold(data, run, fold)
-
-
 def main() -> None:
     """Print one line per row."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -67,7 +59,8 @@ def main() -> None:
     data = documents(seed=arguments.seed, length=arguments.length) if generated else load("cornell")
     name = "digits" if generated else "cornell"  # the documents borrow epochs and folds from a set of like size
     for label, (model, settings) in ROWS.items():
-        found = list(results(data, name, model, settings, arguments.folds))
+        run = Run(name, model, settings={"weight_decay": 5e-4, **settings})
+        found = [run_fold(data, run, fold) for fold in range(arguments.folds)]
         degrees = [result.summary()["mean_degree"] or 0.0 for result in found]
         print(
             f"{label:45} test {100 * fmean(result.test_score for result in found):5.1f}"

@@ -147,8 +147,8 @@ class DCMEstimator(BaseEstimator):
             dropout=self.dropout,
         )
         assert isinstance(model, DCMNet)
-        # Classes pull together as they are learned, and a class that has become a clique has cubes of its size in
-        # triangles: a few for each row are enough, and keep the step's time and memory linear.
+        # The degree is held on average only, and a clique has cubes of its size in triangles: a few for each row are
+        # enough, and keep the step's time and memory linear.
         model.dcm.polygons.candidate_budget = min(_CANDIDATES_PER_ROW * max(rows, 1), _CANDIDATES)
         return model
 

@@ -55,10 +55,10 @@ def topk_neighbors(
     ptr = torch.arange(count + 1, device=x.device) * taken
     col = torch.zeros(0, dtype=torch.int64, device=x.device)
     if taken:
-        compiled = x.device.type == "cpu"
-        seed = int(torch.randint(2**62, (), generator=generator)) if noise and compiled else 0
+        # Only the compiled choice needs a seed; a generator of another device could not give one.
+        seed = int(torch.randint(2**62, (), generator=generator)) if noise and x.device.type == "cpu" else 0
         col = torch.cat([
-            _nearest(x, start, stop, taken, temperature, measure, noise, generator, compiled, seed)
+            _nearest(x, start, stop, taken, temperature, measure, noise, generator, seed)
             for start, stop in row_blocks(count, max(_BLOCK_ENTRIES // count, 1))
         ])  # fmt: skip
     row = torch.repeat_interleave(ptr.diff(), output_size=col.numel())
@@ -69,13 +69,13 @@ def topk_neighbors(
 @torch.no_grad()
 def _nearest(
     x: Tensor, start: int, stop: int, taken: int, temperature: float | Tensor, measure: Similarity, noise: bool,
-    generator: Generator | None, compiled: bool, seed: int,
+    generator: Generator | None, seed: int,
 ) -> Tensor:  # fmt: skip
     """Columns of the chosen neighbours of rows ``start`` to ``stop``, ascending within a row."""
     block = x[start:stop]
     similarity = fused.all_pairs(block, x, measure) if fused.supports(measure, x) else measure.pairwise(block, x)
     scores = similarity.square().mul_(-temperature)
-    if compiled:
+    if scores.device.type == "cpu":
         chosen = torch.empty(stop - start, taken, dtype=torch.int64)
         _topk.choose_rows(scores.numpy(), start, taken, noise, np.uint64(seed), chosen.numpy())
         return chosen.flatten()

@@ -152,12 +152,12 @@ class AlphaDGM(nn.Module):
         # Top-k has a temperature in place of the gain, and no α.
         self.gain = Gain(gain, learn_gain and not hold_degree, relative=sampler == "topk")
         self.alpha = LearnableAlpha(alpha) if learn_alpha and sampler != "topk" else alpha
-        self.register_buffer("calibrated", torch.tensor(degree is None and sampler != "topk"))
+        self.register_buffer("calibrated", torch.tensor(not self._starts_from_points()))
 
     def reset_parameters(self) -> None:
         """Initialise everything anew."""
         reset(self.encoder, self.similarity, self.gain, self.alpha)
-        self.calibrated.fill_(self.degree is None and self.sampler != "topk")
+        self.calibrated.fill_(not self._starts_from_points())
 
     def forward(self, x: Tensor, edge_index: Tensor | None = None) -> LatentGraph:
         """Infer the graph of x, with the help of a given graph if there is one."""
@@ -176,19 +176,27 @@ class AlphaDGM(nn.Module):
         """The present α."""
         return self.alpha() if isinstance(self.alpha, LearnableAlpha) else self.alpha
 
-    def _choose(self, x: Tensor) -> NeighborRows:
+    def _starts_from_points(self) -> bool:
+        return self.degree is not None or self.sampler == "topk"
+
+    @torch.no_grad()
+    def _calibrate(self, x: Tensor) -> None:
+        """Set the start of γ, or of the temperature, by the points of the first call."""
         if self.sampler == "topk":
-            if not self.calibrated:
-                self.gain.restart(temperature_for_spread(x.detach(), _SPREAD, self.similarity))
-                self.calibrated.fill_(True)
+            start = temperature_for_spread(x, _SPREAD, self.similarity)
+        else:
+            assert self.degree is not None
+            start = gain_for_degree(x, self.degree, float(torch.as_tensor(self.alpha_value())), self.similarity)
+        self.gain.restart(start)
+        self.calibrated.fill_(True)
+
+    def _choose(self, x: Tensor) -> NeighborRows:
+        if not self.calibrated:
+            self._calibrate(x)
+        if self.sampler == "topk":
             noise = self.training or self.sample_at_eval
             return topk_neighbors(x, self.k, self.gain(), self.similarity, noise=noise)
-        alpha = self.alpha_value()
-        if self.degree is not None and not self.calibrated:
-            value = float(torch.as_tensor(alpha).detach())
-            self.gain.restart(gain_for_degree(x.detach(), self.degree, value, self.similarity))
-            self.calibrated.fill_(True)
-        rows = neighbor_rows(x, self.gain(), alpha, self.similarity, max_edges=self.max_edges)
+        rows = neighbor_rows(x, self.gain(), self.alpha_value(), self.similarity, max_edges=self.max_edges)
         if self.hold_degree and self.degree is not None and self.training and x.size(0):
             self.gain.nudge((rows.col.numel() / x.size(0) / self.degree) ** _HOLD_RATE)
         return rows
