@@ -245,3 +245,21 @@ def test_what_weight_decay_leaves_alone():
     encoder = {name for name, _ in build_model("dcm-plus", 4, 3).named_parameters() if "graph.encoder" in name}
     assert encoder
     assert undecayed(build_model("dcm-plus", 4, 3)) == encoder | scalars - {"dcm.polygons.gain.shift"}
+
+
+@pytest.mark.parametrize("name", ["dcm-plus", "alpha-dgm", "dcm"])
+def test_the_gradient_is_the_same_again_on_several_threads(name):
+    before = torch.get_num_threads()
+    torch.set_num_threads(4)
+    try:
+        x, y, _ = problem(num_nodes=1500)
+        model = make(name, False, dropout=0.0, hold_degree=False)
+        gradients = []
+        for _ in range(4):
+            torch.manual_seed(0)
+            model.zero_grad()
+            step_loss(model, x, y, None)[0].backward()
+            gradients.append(torch.cat([item.grad.flatten() for item in model.parameters() if item.requires_grad]))
+    finally:
+        torch.set_num_threads(before)
+    assert all(torch.equal(gradients[0], other) for other in gradients[1:])

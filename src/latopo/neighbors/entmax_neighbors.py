@@ -145,8 +145,8 @@ def _probabilities(
     inverse = torch.where(flat, 0.0, 1 / torch.where(flat, 1.0, deviation))
     values = paired_similarity(x, x if others is None else others, row, scan.col, similarity)
     # Entmax is shift-invariant: the row's maximum is taken off instead of its mean, to keep digits where they count.
-    prob = segment_entmax(gain * inverse[row] * (values - scan.top[row]), scan.ptr, alpha)
-    score = (values - mean[row]) * inverse[row]
+    prob = segment_entmax(gain * inverse.index_select(0, row) * (values - scan.top[row]), scan.ptr, alpha)
+    score = (values - mean.index_select(0, row)) * inverse.index_select(0, row)
     keep = prob > 0
     if bool(keep.all()):
         return NeighborRows(scan.ptr, scan.col, prob, score)

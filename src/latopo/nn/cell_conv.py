@@ -83,7 +83,7 @@ def effective_polygon_weight(
     """Weight of each polygon times the smallest weight among its edges, [P]; None if all are 1."""
     if edge_weight is None:
         return polygon_weight
-    sides = edge_weight[complex.polygon_edge_index()[0]]
+    sides = edge_weight.index_select(0, complex.polygon_edge_index()[0])
     shapes = [rows.shape for rows in complex.polygons.values()]
     parts = torch.split_with_sizes(sides, [shape.numel() for shape in shapes])
     smallest = [part.view(shape).amin(1) for part, shape in zip(parts, shapes, strict=True)]

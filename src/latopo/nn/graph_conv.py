@@ -33,7 +33,9 @@ def graph_product(x: Tensor, edge_index: Tensor, edge_weight: Tensor | None = No
     degree = x.new_ones(x.size(0)).index_add(0, start, weight).index_add(0, end, weight)
     scale = degree.rsqrt()[:, None]
     scaled = scale * x
-    total = scaled.index_add(0, start, weight[:, None] * scaled[end]).index_add(0, end, weight[:, None] * scaled[start])
+    # index_select, not [...]: the gradient of the latter adds up in an order that changes from run to run on threads.
+    to_start, to_end = scaled.index_select(0, end), scaled.index_select(0, start)
+    total = scaled.index_add(0, start, weight[:, None] * to_start).index_add(0, end, weight[:, None] * to_end)
     return scale * total
 
 
