@@ -264,6 +264,16 @@ def test_rounds_and_shapes(points, rounds):
     assert layer(rounds=rounds, concat=False)(points)[0].shape == (40, 5)
 
 
+def test_without_rounds_the_output_is_x_and_its_edges(points, house):
+    module = DCM(6, 6, rounds=0, relaxation="none")
+    out = module.propagate(points[:7], house)
+    assert torch.equal(out[:, :6], points[:7])
+    for node in range(7):
+        ends = house.edge_index[:, (house.edge_index == node).any(dim=0)]
+        down = points[ends].mean(dim=0).sum(dim=0) / (1 + ends.size(1))
+        torch.testing.assert_close(out[node, 6:], down)
+
+
 def test_dropout_between_rounds_in_training_only(points):
     module = layer(rounds=2, dropout=0.5)
     assert not torch.equal(module(points)[0], module(points)[0])
@@ -375,5 +385,7 @@ def test_bad_input(points, house):
         layer().propagate(points, house)
     with pytest.raises(LatopoError, match="DCM: relaxation must be"):
         DCM(6, 5, relaxation="soft")
-    with pytest.raises(LatopoError, match="DCM: rounds must be at least 1, got 0"):
+    with pytest.raises(LatopoError, match="DCM: rounds must be at least 0, got -1"):
+        DCM(6, 5, rounds=-1)
+    with pytest.raises(LatopoError, match="DCM: without rounds the width stays 6, got out_channels=5"):
         DCM(6, 5, rounds=0)

@@ -37,14 +37,21 @@ def test_settings_come_from_the_caller_and_the_variable():
     assert without == [{**base, "max_length": 3}, base, {**base, "max_length": 5}]
 
 
+def test_values_choose_rows():
+    units = plan_units("depth", ["texas"], folds=[0], seeds=[0], protocols=["paper"], values=[0, 1])
+    assert [(unit.graph, unit.settings) for unit in units] == [
+        (False, {"rounds": 0}), (False, {}), (True, {"rounds": 0}), (True, {}),
+    ]  # fmt: skip
+
+
 def test_tables_share_runs():
     arguments = {"datasets": ["texas"], "models": ["dcm"], "folds": [0], "seeds": [0], "protocols": ["honest"]}
     units = {name: {unit.key for unit in plan_units(name, **arguments)} for name in ("table2", "depth", "homophily")}
     assert units["table2"] == units["homophily"]
     assert units["table2"] < units["depth"]
     together = plan_units("all", **arguments)
-    # One default run, three depths and two cycle lengths more, with and without graph.
-    assert len(together) == 2 * (1 + 3 + 2)
+    # One default run, four depths and two cycle lengths more, with and without graph.
+    assert len(together) == 2 * (1 + 4 + 2)
     assert len({unit.key for unit in together}) == len(together)
 
 
@@ -64,6 +71,11 @@ def test_all_takes_from_each_table_what_it_knows():
             "table1: no data set 'texas' in this table; expected some of cora",
         ),
         ({"table": "depth", "models": ["mlp"]}, "depth: no model 'mlp' in this table; expected some of dcm"),
+        (
+            {"table": "depth", "values": [0, 7]},
+            r"depth: the values of this table's variable are 0, 1, 2, 3, 4, got \[0, 7\]",
+        ),
+        ({"table": "all", "values": [0]}, "all: the values of this table's variable are none, got"),
         ({"table": "table1", "folds": [10]}, "no fold 10; expected folds from 0 to 9"),
         ({"table": "table1", "protocols": ["fair"]}, "no protocol 'fair'; expected one of honest, paper"),
     ],

@@ -63,7 +63,7 @@ def test_ablations_are_told_apart_by_their_setting(make_record):
         return {value: ours and round(ours.mean) for value, ours in texas.items()}
 
     assert means("table2") == {None: 10}
-    assert means("depth") == {1: 10, 2: 20, 3: None, 4: None}
+    assert means("depth") == {0: None, 1: 10, 2: 20, 3: None, 4: None}
     assert means("cycle-length") == {3: 30, 4: 10, 5: None}
 
 

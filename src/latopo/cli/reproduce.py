@@ -31,6 +31,10 @@ def reproduce(
         str | None, typer.Option(help="Data sets, such as texas,cora; by default those of the table.")
     ] = None,
     models: Annotated[str | None, typer.Option(help="Models, such as mlp,dcm; by default those of the table.")] = None,
+    values: Annotated[
+        str | None,
+        typer.Option(help="Rounds of depth, or longest cycles of cycle-length, such as 0,1; by default all."),
+    ] = None,
     splits: Annotated[str, typer.Option(help="Folds, such as 0-9, 3 or 0,2,5-7.")] = "0-9",
     seeds: Annotated[
         str | None, typer.Option(help="Seeds per fold; by default 0-2 on Texas and Wisconsin and 0 elsewhere.")
@@ -55,7 +59,7 @@ def reproduce(
     from latopo.reproduce.experiments import EXPERIMENTS
 
     check_data_root("reproduce", data_root)
-    chosen = _Choice(datasets, models, splits, seeds, protocols, epochs)
+    chosen = _Choice(datasets, models, values, splits, seeds, protocols, epochs)
     tables = [] if what == "figures" else list(EXPERIMENTS) if what == "all" else [what]
     if tables_only:
         if not tables or not out.is_dir():
@@ -79,6 +83,7 @@ class _Choice:
         self,
         datasets: str | None,
         models: str | None,
+        values: str | None,
         splits: str,
         seeds: str | None,
         protocols: str,
@@ -94,6 +99,7 @@ class _Choice:
         for model in self.models or ():
             if model not in MODELS:
                 raise LatopoError(f"--models: expected some of {', '.join(MODELS)}, got {model!r}")
+        self.values = None if values is None else parse_numbers(values, "--values")
         self.folds = parse_numbers(splits, "--splits", 9)
         self.seeds = None if seeds is None else parse_numbers(seeds, "--seeds")
         self.protocols: Any = _names(protocols)
@@ -124,7 +130,8 @@ def _tables(
     from latopo.reproduce import Store, plan_units, unfinished
 
     units = plan_units(
-        what, chosen.datasets, chosen.models, chosen.folds, chosen.seeds, chosen.protocols, chosen.settings_for
+        what, chosen.datasets, chosen.models, chosen.folds, chosen.seeds, chosen.protocols, chosen.settings_for,
+        values=chosen.values,
     )  # fmt: skip
     store = Store(out)
     todo = unfinished(units, store)

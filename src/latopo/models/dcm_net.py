@@ -24,7 +24,7 @@ class DCMNet(LatentNet):
         in_channels: width of x.
         out_channels: classes, or 1 for regression.
         hidden_channels: width everywhere between.
-        rounds: message passing rounds on nodes, and again on edges.
+        rounds: message passing rounds on nodes, and again on edges; 0 for none, see :class:`~latopo.nn.DCM`.
         max_length: longest polygon; below 3 there are none.
         gain: start of the α-DGM's gain γ.
         degree: set γ at the first step for this many neighbours a node, from the features alone.

@@ -56,7 +56,8 @@ class DCM(nn.Module):
         gain: start of the learned gain γ of the α-DGM; larger means a sparser graph.
         relaxation: how probabilities enter message passing. ``"weighted"`` and ``"straight_through"`` let the task's
             loss reach the topology; ``"none"`` (the paper) needs a :class:`~latopo.nn.TopologyLoss`.
-        rounds: rounds of message passing on nodes, and again on edges.
+        rounds: rounds of message passing on nodes, and again on edges. With 0 no layer is learned: x stands
+            beside its uplift, carried down again.
         concat: whether the two halves stand side by side, [N, 2 · out_channels], or are summed, [N, out_channels].
         dropout: between rounds.
         graph: an :class:`~latopo.nn.AlphaDGM` of your own in place of the default.
@@ -90,8 +91,10 @@ class DCM(nn.Module):
     ) -> None:
         super().__init__()
         check_relaxation("DCM", relaxation)
-        if rounds < 1:
-            raise LatopoError(f"DCM: rounds must be at least 1, got {rounds}")
+        if rounds < 0:
+            raise LatopoError(f"DCM: rounds must be at least 0, got {rounds}")
+        if rounds == 0 and in_channels != out_channels:
+            raise LatopoError(f"DCM: without rounds the width stays {in_channels}, got out_channels={out_channels}")
         self.in_channels, self.out_channels = in_channels, out_channels
         self.relaxation, self.concat, self.dropout = relaxation, concat, dropout
         self.graph = AlphaDGM(in_channels, gain=gain, alpha=alpha) if graph is None else graph

@@ -175,7 +175,7 @@ EXPERIMENTS = {
             HOMOPHILIC + HETEROPHILIC,
             ("dcm",),
             variable="rounds",
-            values=(1, 2, 3, 4),
+            values=(0, 1, 2, 3, 4),
         ),
         Experiment(
             "cycle-length",
@@ -201,7 +201,7 @@ def experiment(name: str) -> Experiment:
 
     Example:
         >>> experiment("depth").values
-        (1, 2, 3, 4)
+        (0, 1, 2, 3, 4)
     """
     if name not in EXPERIMENTS:
         raise LatopoError(f"reproduce: no table {name!r}; expected one of {', '.join(EXPERIMENTS)}")

@@ -32,6 +32,7 @@ def plan_units(
     protocols: Sequence[Protocol] = PROTOCOLS,
     settings_for: SettingsFor = no_settings,
     version: str = __version__,
+    values: Sequence[int] | None = None,
 ) -> list[Unit]:
     """The runs of a table in the order they should be done: data set by data set, cell by cell, ``honest`` first.
 
@@ -45,21 +46,25 @@ def plan_units(
         protocols: protocols in the order they are run.
         settings_for: settings of a run from (model, data set, graph, protocol).
         version: version that identifies the runs.
+        values: values of the table's variable (``depth``: rounds, ``cycle-length``: the longest cycle), all by default.
 
     Example:
         >>> units = plan_units("depth", ["texas"], folds=[0], seeds=[0], protocols=["honest"])
         >>> [(unit.graph, unit.settings) for unit in units][:3]
-        [(False, {}), (False, {'rounds': 2}), (False, {'rounds': 3})]
+        [(False, {'rounds': 0}), (False, {}), (False, {'rounds': 2})]
     """
     check_protocols("plan_units", protocols)
     for fold in folds:
         if fold not in FOLDS:
             raise LatopoError(f"plan_units: no fold {fold}; expected folds from {FOLDS[0]} to {FOLDS[-1]}")
+    if values is not None and (table == "all" or not set(values) <= set(experiment(table).values)):
+        known = "none" if table == "all" else ", ".join(map(str, experiment(table).values)) or "none"
+        raise LatopoError(f"{table}: the values of this table's variable are {known}, got {list(values)}")
     tables = list(EXPERIMENTS) if table == "all" else [table]
     units: dict[str, Unit] = {}
     for name in tables:
         wanted = _restricted(name, datasets, models) if table == "all" else (datasets, models)
-        for unit in _units(name, *wanted, folds, seeds, protocols, settings_for, version):
+        for unit in _units(name, *wanted, folds, seeds, protocols, settings_for, version, values):
             units.setdefault(unit.key, unit)
     return list(units.values())
 
@@ -86,9 +91,10 @@ def _units(
     protocols: Sequence[Protocol],
     settings_for: SettingsFor,
     version: str,
+    values: Sequence[int] | None,
 ) -> Iterable[Unit]:
     table = experiment(name)
-    rows = list(table.rows(models))
+    rows = [row for row in table.rows(models) if values is None or row.value in values]
     for dataset, protocol, row in product(table.columns(datasets), protocols, rows):
         if row.graph and not find_dataset(dataset).has_graph:
             continue
