@@ -49,7 +49,9 @@ def test_every_parameter_learns(name, graph):
         with pytest.raises(LatopoError, match="model gcn needs a graph"):
             make(name, graph)
         return
-    model = make(name, graph, dropout=0.0)
+    # The tables have the DGMs without their reward, see below.
+    settings = {"edge_form": "score"} if name.startswith("dgm") else {}
+    model = make(name, graph, dropout=0.0, **settings)
     x, y, ring = problem()
     loss, output = step_loss(model, x, y, ring if graph else None)
     loss.backward()
@@ -62,6 +64,15 @@ def test_every_parameter_learns(name, graph):
         if label.startswith("dcm.edge_convs.0.upper") and output.complex.num_polygons == 0:
             continue  # nothing to convolve over
         assert float(parameter.grad.abs().max()) > 1e-9 * largest, label
+
+
+@pytest.mark.parametrize("name", ["dgm-e", "dgm-m"])
+def test_without_reward_nothing_moves_the_encoder_of_the_graph(name):
+    model = make(name, graph=False)
+    x, y, _ = problem()
+    step_loss(model, x, y, None)[0].backward()
+    silent = {label for label, item in model.named_parameters() if item.grad is None}
+    assert silent == {label for label, _ in model.named_parameters() if label.startswith("graph.")} != set()
 
 
 @pytest.mark.parametrize("graph", GRAPH)

@@ -40,7 +40,8 @@ class DGMNet(LatentNet):
         space: where distances are measured: ``"euclidean"`` or ``"manifold"`` (:func:`manifold`).
         gain, degree, hold_degree: of the α-DGM, for ``"entmax"``.
         relaxation: how probabilities enter message passing.
-        edge_form: form of the topology loss that trains it; None if the relaxation does.
+        edge_form: form of the topology loss that trains it; None if the relaxation does. With neither, the encoder of
+            the graph stays as it was initialised, and the graph follows the features that enter it.
         detach: whether the auxiliary branch is cut from the gradient of the features.
         skip, given_conv, own_loss, hide_latent, decay_graph: see :class:`~latopo.models.latent_net.LatentNet`.
         dropout: before message passing and before the head.
