@@ -35,7 +35,7 @@ def test_a_table_and_its_continuation(elsewhere):
     lines = first.stderr.splitlines()
     assert lines[0] == "to do: 10 runs of unknown cost"
     assert len(lines) == 11
-    assert lines[1].startswith("mlp on iris without graph, honest, fold 0, seed 0: test 0.")
+    assert lines[1].startswith("mlp on iris without graph, honest, fold 0, seed 0, epochs=6: test 0.")
     text = (elsewhere / "out" / "tables" / "table2.md").read_text()
     assert "Karate club" in text
     assert "(2/10 folds, 1 seed)" in text
@@ -146,7 +146,7 @@ def test_failed_runs_are_reported_and_the_others_done(monkeypatch):
     monkeypatch.setattr(module, "train_unit", diverging)
     result = invoke(*QUICK, "--protocols", "honest", "--out", "out")
     assert result.exit_code == 1
-    assert "dcm on iris without graph, honest, fold 1, seed 0: failed: the loss became nan" in result.stderr
+    assert "dcm on iris without graph, honest, fold 1, seed 0, epochs=6: failed: the loss became nan" in result.stderr
     assert result.stderr.splitlines()[-1] == "latopo: 6 runs failed, see above; the tables show them as missing"
     assert len(Store("out")) == 4
 

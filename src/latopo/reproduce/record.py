@@ -113,7 +113,8 @@ class Unit:
     def __str__(self) -> str:
         """One line for messages and progress bars."""
         graph = "with graph" if self.graph else "without graph"
-        return f"{self.model} on {self.dataset} {graph}, {self.protocol}, fold {self.fold}, seed {self.seed}"
+        place = f"{self.model} on {self.dataset} {graph}, {self.protocol}, fold {self.fold}, seed {self.seed}"
+        return ", ".join([place, *(f"{name}={value}" for name, value in self.settings.items())])
 
 
 @dataclass(frozen=True)

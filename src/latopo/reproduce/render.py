@@ -165,7 +165,7 @@ def latex(table: Table) -> str:
 
     Example:
         >>> from latopo.reproduce.tables import build_table
-        >>> print(latex(build_table("depth", [], ["cora"], protocols=["honest"])).splitlines()[6])
+        >>> print(latex(build_table("depth", [], ["cora"], protocols=["honest"])).splitlines()[7])
         without & dcm, rounds = 1 & honest & -- \\\\
     """
     grids = [_main_grid(table)] + ([_test_grid(table)] if table.comparisons else [])
@@ -199,7 +199,7 @@ def cells_csv(table: Table) -> str:
 
     Example:
         >>> from latopo.reproduce.tables import build_table
-        >>> print(cells_csv(build_table("depth", [], ["cora"], protocols=["honest"])).splitlines()[1])
+        >>> print(cells_csv(build_table("depth", [], ["cora"], protocols=["honest"])).splitlines()[2])
         depth,cora,without,dcm,rounds,1,honest,,,0,10,0,0,1,78.8,1.84,78.80 ± 1.84,
     """
     lines: list[tuple[object, ...]] = []
