@@ -57,9 +57,10 @@ def plan_units(
     for fold in folds:
         if fold not in FOLDS:
             raise LatopoError(f"plan_units: no fold {fold}; expected folds from {FOLDS[0]} to {FOLDS[-1]}")
-    if values is not None and (table == "all" or not set(values) <= set(experiment(table).values)):
-        known = "none" if table == "all" else ", ".join(map(str, experiment(table).values)) or "none"
-        raise LatopoError(f"{table}: the values of this table's variable are {known}, got {list(values)}")
+    known = () if table == "all" else experiment(table).values
+    if not set(values or ()) <= set(known):
+        expected = ", ".join(map(str, known)) or "none"
+        raise LatopoError(f"{table}: the values of this table's variable are {expected}, got {list(values or ())}")
     tables = list(EXPERIMENTS) if table == "all" else [table]
     units: dict[str, Unit] = {}
     for name in tables:
