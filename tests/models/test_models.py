@@ -23,7 +23,7 @@ def problem(num_nodes=40, columns=6, classes=3, seed=0):
 
 def make(name, graph, seed=0, **settings):
     torch.manual_seed(seed)
-    latent = {} if name in ("mlp", "gcn") else {"gain": 4.0}
+    latent = {} if name in ("mlp", "gcn", "gcn-plus") else {"gain": 4.0}
     if name in ("dcm-plus", "dcm-plus-edges", "alpha-dgm"):
         latent = {"degree": 4.0}
     return build_model(name, 6, 3, graph=graph, **{"hidden_channels": 8, **latent, **settings}).double()
@@ -46,7 +46,7 @@ def step_loss(model, x, y, edges):
 @pytest.mark.parametrize("name", MODELS)
 def test_every_parameter_learns(name, graph):
     if name not in names(graph):
-        with pytest.raises(LatopoError, match="model gcn needs a graph"):
+        with pytest.raises(LatopoError, match=f"model {name} needs a graph"):
             make(name, graph)
         return
     # The tables have the DGMs without their reward, see below.
@@ -217,6 +217,21 @@ def test_the_own_prediction_is_that_of_the_skip_alone(name, graph):
         model.head.weight[:, latent + model.settings["hidden_channels"] :] = 0
     assert torch.allclose(own, model(x, edges).prediction, atol=1e-6)
     assert make("dcm", graph, dropout=0.0).train()(x, edges).own is None
+
+
+@pytest.mark.parametrize("training", [False, True])
+def test_gcn_plus_is_dcm_plus_without_its_complex(training):
+    x, _, edges = problem()
+    whole, rest = (make(name, True, dropout=0.0).train(training) for name in ("dcm-plus", "gcn-plus"))
+    latent = whole.head.in_features - rest.head.in_features
+    with torch.no_grad():
+        whole.head.weight[:, :latent] = 0
+    shared = {name: value for name, value in whole.state_dict().items() if name in rest.state_dict()}
+    rest.load_state_dict({**shared, "head.weight": whole.head.weight[:, latent:]})
+    ours, theirs = whole(x, edges), rest(x, edges)
+    assert theirs.complex is None
+    assert torch.allclose(ours.prediction, theirs.prediction)
+    assert torch.allclose(ours.own, theirs.own) if training else theirs.own is None
 
 
 def test_own_loss_needs_the_own_features():

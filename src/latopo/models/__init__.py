@@ -6,6 +6,7 @@ from latopo.models.dgm_net import DGMNet
 from latopo.models.gcn import GCN
 from latopo.models.mlp import MLP
 from latopo.models.model import Model, ModelOutput
+from latopo.models.skip_gcn import SkipGCN
 from latopo.models.storage import load_model, save_model
 
 __all__ = [
@@ -16,6 +17,7 @@ __all__ = [
     "DGMNet",
     "Model",
     "ModelOutput",
+    "SkipGCN",
     "build_model",
     "load_model",
     "save_model",

@@ -8,6 +8,7 @@ from latopo.models.dgm_net import DGMNet
 from latopo.models.gcn import GCN
 from latopo.models.mlp import MLP
 from latopo.models.model import Model
+from latopo.models.skip_gcn import SkipGCN
 
 __all__ = ["MODELS", "build_model"]
 
@@ -33,6 +34,7 @@ MODELS: dict[str, tuple[type[Model], dict[str, Any]]] = {
     "dcm-plus": (DCMNet, {**_PLUS, "polygon_share": 0.5}),
     "dcm-plus-edges": (DCMNet, {**_PLUS, "max_length": 2}),
     "alpha-dgm": (DGMNet, {**_PLUS, "sampler": "entmax"}),
+    "gcn-plus": (SkipGCN, {"own_loss": True}),
 }
 
 

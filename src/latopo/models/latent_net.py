@@ -1,4 +1,4 @@
-"""The frame that all models with an inferred topology share."""
+"""The frame that all models with an inferred topology share, and the one that shows what is left without it."""
 
 from typing import Any
 
@@ -32,8 +32,9 @@ class LatentNet(Model):
             ``own_loss``, whether training also asks the skip alone to predict, so that an inferred graph that fits the
             training nodes too well does not leave the node's own features untrained; ``hide_latent``, the probability
             with which a step hides all that a node got from the topology from the head, so that the head does not
-            come to rely on it alone; and ``decay_graph``, whether weight decay acts on the encoder of the graph. The
-            graph does not see the encoder's scale, so there a decay only makes its steps larger.
+            come to rely on it alone (0 by default); and ``decay_graph``, whether weight decay acts on the encoder of
+            the graph (by default it does). The graph does not see the encoder's scale, so there a decay only makes
+            its steps larger.
     """
 
     def __init__(
@@ -43,8 +44,8 @@ class LatentNet(Model):
         hidden = settings["hidden_channels"]
         self.in_channels, self.dropout, self.skip = settings["in_channels"], settings["dropout"], skip
         self.edge_form = edge_form
-        self.own_loss, self.hide_latent = settings["own_loss"], settings["hide_latent"]
-        self.decay_graph = settings["decay_graph"]
+        self.own_loss, self.hide_latent = settings["own_loss"], settings.get("hide_latent", 0.0)
+        self.decay_graph = settings.get("decay_graph", True)
         name = type(self).__name__
         if (self.own_loss or self.hide_latent) and not skip:
             raise LatopoError(f"{name}: own_loss and hide_latent need skip=True, the node's own features in the head")

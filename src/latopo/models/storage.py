@@ -14,11 +14,12 @@ from latopo.models.dgm_net import DGMNet
 from latopo.models.gcn import GCN
 from latopo.models.mlp import MLP
 from latopo.models.model import Model
+from latopo.models.skip_gcn import SkipGCN
 
 __all__ = ["load_model", "save_model"]
 
 FORMAT = 1
-_CLASSES: dict[str, type[Model]] = {cls.__name__: cls for cls in (MLP, GCN, DGMNet, DCMNet)}
+_CLASSES: dict[str, type[Model]] = {cls.__name__: cls for cls in (MLP, GCN, SkipGCN, DGMNet, DCMNet)}
 
 
 def save_model(model: Model, folder: str | os.PathLike[str]) -> None:

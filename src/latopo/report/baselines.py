@@ -25,6 +25,7 @@ MODEL_WORDS = {
     "dcm-plus": "this library's model, which infers edges and polygons and weighs them by their probabilities",
     "dcm-plus-edges": "this library's model without polygons",
     "alpha-dgm": "this library's model with edges alone, and messages between points only",
+    "gcn-plus": "this library's model with nothing inferred: each point alone, and the given graph",
 }
 _BASELINE_MODELS = ("mlp", "gcn")
 
