@@ -166,6 +166,8 @@ def test_figures(elsewhere):
         (("table1", "--datasets", "texas"), "table1: no data set 'texas' in this table"),
         (("table2", "--datasets", "texs"), "no data set 'texs'; did you mean 'texas'?"),
         (("table2", "--models", "mpl"), "--models: expected some of mlp, gcn"),
+        (("table2", "--models", ""), "--models: expected names, separated by commas, got ''"),
+        (("table2", "--protocols", ","), "--protocols: expected names, separated by commas, got ','"),
         (("depth", "--models", "mlp"), "depth: no model 'mlp' in this table"),
         (("table2", "--splits", "0-10"), "--splits 0-10: expected ascending ranges and at most 9"),
         (("table2", "--protocols", "fair"), "no protocol 'fair'; expected one of honest, paper"),

@@ -113,3 +113,11 @@ def test_wrong_row_counts_are_named(house: CellComplex) -> None:
         house.upper_product(torch.zeros(6, 2), torch.zeros(2))
     with pytest.raises(LatopoError, match=r"polygon_weight has shape \[6\], expected 2 rows"):
         house.upper_product(torch.zeros(6, 2), polygon_weight=torch.zeros(6))
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+def test_a_hub_in_half_precision(dtype):
+    star = CellComplex(3000, torch.stack([torch.zeros(2999, dtype=torch.int64), torch.arange(1, 3000)]))
+    degree = star.lower_degree(torch.full((2999,), 0.5, dtype=dtype))
+    assert degree.dtype == dtype
+    assert degree.float().tolist() == pytest.approx([1499.0] * 2999, rel=0.01)

@@ -6,7 +6,8 @@ import torch
 
 from latopo.errors import LatopoError
 from latopo.models import MODELS, build_model, load_model, save_model
-from latopo.nn import TopologyLoss
+from latopo.models.features import FeatureLinear
+from latopo.nn import AlphaDGM, TopologyLoss
 
 GRAPH = [False, True]
 
@@ -289,3 +290,27 @@ def test_the_gradient_is_the_same_again_on_several_threads(name):
     finally:
         torch.set_num_threads(before)
     assert all(torch.equal(gradients[0], other) for other in gradients[1:])
+
+
+def test_our_recipe_is_what_the_catalogue_says():
+    for name in ("dcm-plus", "dcm-plus-edges", "alpha-dgm"):
+        model = build_model(name, 4, 3)
+        (graph,) = (module for module in model.modules() if isinstance(module, AlphaDGM))
+        assert graph.detach
+        assert graph.hold_degree
+        assert graph.degree == 5.0
+    assert build_model("dcm", 4, 3).dcm.graph.detach
+    assert not build_model("dcm", 4, 3, detach=False).dcm.graph.detach
+    assert build_model("dcm", 4, 3, max_length=5).dcm.polygons.max_length == 5
+
+
+def test_sparse_features_may_change_in_place():
+    x = torch.eye(3).to_sparse_csr()
+    layer = FeatureLinear(3, 2)
+    gradients = []
+    for _ in range(2):
+        layer.zero_grad()
+        layer(x).sum().backward()
+        gradients.append(layer.weight.grad.clone())
+        x.values().mul_(2)
+    assert torch.equal(gradients[1], 2 * gradients[0])

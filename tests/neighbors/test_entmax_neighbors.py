@@ -14,6 +14,7 @@ from latopo.neighbors import (
     get_similarity,
     neighbor_rows,
 )
+from latopo.neighbors.scan import default_max_edges
 
 FLAT = ["euclidean", "squared", "cosine", "inner"]
 
@@ -271,3 +272,22 @@ def test_count_without_storing():
     assert count_neighbors(x, 1.0) == int(entmax_neighbors(x, 1.0)[0][-1])
     assert count_neighbors(torch.ones(2000, 1)) == 2000 * 1999
     assert count_neighbors(x[:1]) == 0
+
+
+def test_points_without_columns_raise():
+    with pytest.raises(LatopoError, match=r"x has no columns, got shape \(4, 0\)"):
+        entmax_neighbors(torch.zeros(4, 0))
+
+
+def test_default_limit_of_edges():
+    assert default_max_edges(100) == 1_000_000
+    assert default_max_edges(100_000) == 6_400_000
+
+
+def test_rows_count_as_constant_only_within_rounding():
+    # Distances 1 + k/1000 ε: below the rule; 1 + 100 k ε: above it.
+    step = torch.finfo(torch.float64).eps
+    for size, constant in ((0.5, True), (1e3, False)):
+        anchors = 1 + size * step * torch.arange(8, dtype=torch.float64)[:, None]
+        ptr, _, _ = entmax_neighbors(torch.zeros(1, 1, dtype=torch.float64), 50.0, anchors=anchors)
+        assert (int(ptr[-1]) == 8) is constant

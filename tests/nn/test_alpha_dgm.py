@@ -1,10 +1,12 @@
+from itertools import product
+
 import pytest
 import torch
 from torch import nn
 
 from latopo import entmax_neighbors
 from latopo.errors import LatopoError, TooManyCellsError
-from latopo.neighbors import Hyperbolic
+from latopo.neighbors import Hyperbolic, topk_neighbors
 from latopo.nn import AlphaDGM
 
 
@@ -89,8 +91,13 @@ def test_no_bias_that_would_cancel():
     }  # fmt: skip
 
 
-@pytest.mark.parametrize("sampler", ["entmax", "topk", "budget"])
-@pytest.mark.parametrize("similarity", ["euclidean", "cosine", "hyperbolic"])
+SAMPLERS = ["entmax", "topk", "budget"]
+SPACES = ["euclidean", "cosine", "hyperbolic"]
+
+
+@pytest.mark.parametrize(
+    ("sampler", "similarity"), [pair for pair in product(SAMPLERS, SPACES) if pair != ("topk", "cosine")]
+)
 @pytest.mark.parametrize("with_graph", [False, True])
 def test_every_parameter_learns(points, ring, silent, sampler, similarity, with_graph):
     space = Hyperbolic() if similarity == "hyperbolic" else similarity
@@ -285,6 +292,39 @@ def test_degree_is_calibrated_once(points):
     assert not module.calibrated
 
 
+@pytest.mark.parametrize("options", [{"degree": 5.0}, {"sampler": "topk"}])
+def test_too_few_points_do_not_calibrate(options):
+    x = torch.randn(100, 6, generator=torch.Generator().manual_seed(1))
+    torch.manual_seed(0)
+    fresh, used = (AlphaDGM(6, **options) for _ in range(2))
+    used.load_state_dict(fresh.state_dict())
+    for few in (0, 1):
+        used(x[:few])
+    assert not used.calibrated
+    used.eval()(x)
+    fresh.eval()(x)
+    assert used.gain().item() == fresh.gain().item() != 50.0
+
+
+def test_the_degree_is_approached_by_a_fifth_of_its_power():
+    x = torch.randn(200, 6, generator=torch.Generator().manual_seed(1))
+    module = given(x, degree=5.0, hold_degree=True, gain=20.0)
+    module.calibrated.fill_(True)
+    ratio = len(module(x).row) / 200 / 5.0
+    assert abs(ratio - 1) > 0.2
+    assert module.gain().item() == pytest.approx(20.0 * ratio**0.2, rel=1e-5)
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+@pytest.mark.parametrize("options", [{"sampler": "topk"}, {"degree": 4.0, "hold_degree": True}])
+def test_half_precision(dtype, options):
+    x = torch.randn(60, 6, generator=torch.Generator().manual_seed(1))
+    half = given(x.to(dtype), **options).eval()(x.to(dtype))
+    whole = given(x, **options).eval()(x.to(dtype).float())
+    assert half.edge_prob.dtype == dtype
+    assert half.edge_index.shape == pytest.approx(whole.edge_index.shape, rel=0.1)
+
+
 def test_calibration_is_saved():
     x = torch.randn(100, 6, generator=torch.Generator().manual_seed(1))
     module = AlphaDGM(6, degree=4.0)
@@ -367,3 +407,32 @@ def test_bad_arguments_and_repr():
     with pytest.raises(LatopoError, match="budget belongs"):
         AlphaDGM(3, sampler="budget")
     assert repr(AlphaDGM(3)).startswith("AlphaDGM(\n  in_channels=3, sampler='entmax', merge_duplicates=True")
+
+
+@pytest.mark.parametrize("similarity", ["cosine", "inner"])
+def test_topk_wants_a_distance(points, similarity):
+    with pytest.raises(LatopoError, match="AlphaDGM with sampler='topk': expected minus a distance"):
+        AlphaDGM(4, sampler="topk", similarity=similarity)
+    with pytest.raises(LatopoError, match="topk_neighbors: expected minus a distance"):
+        topk_neighbors(points, 3, similarity=similarity)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"degree": -5.0}, "degree must be > 0, got -5.0"),
+        ({"sampler": "budget", "budget": 0.0}, "budget must be > 0, got 0.0"),
+        ({"alpha": 0.5, "learn_alpha": False}, "alpha must be a finite number of at least 1, got 0.5"),
+    ],
+)
+def test_settings_are_checked_at_once(options, message):
+    with pytest.raises(LatopoError, match=message):
+        AlphaDGM(4, **options)
+
+
+def test_shows_what_it_is():
+    shown = repr(AlphaDGM(4, degree=3.0, hold_degree=True, alpha=2.0, learn_alpha=False, detach=True))
+    for part in ("sampler='entmax'", "alpha=2.0", "degree=3.0, hold_degree=True", "detach=True"):
+        assert part in shown
+    assert "k=7" in repr(AlphaDGM(4, sampler="topk", k=7))
+    assert "budget=9" in repr(AlphaDGM(4, sampler="budget", budget=9))

@@ -389,3 +389,23 @@ def test_bad_input(points, house):
         DCM(6, 5, rounds=-1)
     with pytest.raises(LatopoError, match="DCM: without rounds the width stays 6, got out_channels=5"):
         DCM(6, 5, rounds=0)
+
+
+def test_settings_reach_the_parts():
+    module = DCM(4, 3, max_length=5, alpha=1.7, gain=9.0)
+    assert module.graph.alpha_value().item() == pytest.approx(1.7)
+    assert module.polygons.alpha_value().item() == pytest.approx(1.7)
+    assert module.graph.gain().item() == 9.0
+    assert module.polygons.max_length == 5
+    with pytest.raises(LatopoError, match=r"DCM: dropout must be in \[0, 1\), got 3.0"):
+        DCM(4, 3, dropout=3.0)
+    with pytest.raises(LatopoError, match=r"DCM: alpha must be a finite number of at least 1, got 0.5"):
+        DCM(4, 3, alpha=0.5)
+
+
+def test_compiles_around_its_kernels(points):
+    module = layer().eval()
+    expected, _ = module(points)
+    found, complex = torch.compile(module, backend="eager")(points)
+    torch.testing.assert_close(found, expected)
+    assert complex.num_polygons > 3

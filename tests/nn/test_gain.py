@@ -50,7 +50,7 @@ def test_restart_reset_and_state():
 
 def test_fixed_and_repr():
     assert not Gain(2.0, learnable=False)().requires_grad
-    assert repr(Gain(2.0)) == "Gain(start=2.0, learnable=True)"
+    assert repr(Gain(2.0)) == "Gain(2, learnable=True)"
 
 
 @pytest.mark.parametrize("start", [0.0, -1.0, float("inf"), float("nan")])

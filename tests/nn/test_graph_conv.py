@@ -81,3 +81,12 @@ def test_reset_and_repr():
 def test_wrong_width():
     with pytest.raises(LatopoError, match=r"GraphConv: x has shape \[5, 3\], expected \[N, in_channels=2\]"):
         GraphConv(2, 3)(torch.ones(5, 3))
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+def test_a_hub_in_half_precision(dtype):
+    star = torch.stack([torch.zeros(2999, dtype=torch.int64), torch.arange(1, 3000)])
+    x = torch.ones(3000, 1)
+    found = graph_product(x.to(dtype), star)
+    assert found.dtype == dtype
+    torch.testing.assert_close(found.float(), graph_product(x, star), rtol=0.01, atol=0)

@@ -77,3 +77,11 @@ def test_bad_arguments():
         Downlift("learnable")
     with pytest.raises(LatopoError, match="channels belong"):
         Uplift("mean", channels=3)
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+def test_a_hub_in_half_precision(dtype):
+    star = torch.stack([torch.zeros(2999, dtype=torch.int64), torch.arange(1, 3000)])
+    found = Downlift("mean")(torch.ones(2999, 1, dtype=dtype), star, 3000)
+    assert found.dtype == dtype
+    assert found[0].item() == pytest.approx(2999 / 3000, rel=0.01)

@@ -217,7 +217,7 @@ def test_reset_and_repr():
     module.reset_parameters()
     assert module.gain().item() == 3.0
     assert module.alpha().item() == pytest.approx(1.7)
-    assert repr(module).startswith("PolygonInference(\n  max_length=4, sampler='entmax'\n")
+    assert repr(module).startswith("PolygonInference(\n  max_length=4, sampler='entmax', score='sum'\n")
     assert "polygon_share=0.5" in repr(PolygonInference(polygon_share=0.5))
 
 
@@ -241,3 +241,36 @@ def test_bad_arguments(options, message):
 def test_bad_edges(features):
     with pytest.raises(LatopoError, match="PolygonInference: edge_index holds vertex 36"):
         PolygonInference()(features, torch.tensor([[0], [36]]))
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+def test_half_precision_keeps_what_single_precision_keeps(grid, features, dtype):
+    x = features.to(dtype)
+    module = PolygonInference(polygon_share=0.5)
+    half, whole = module(x, grid), module(x.float(), grid)
+    assert as_lists(half.polygons) == as_lists(whole.polygons)
+    assert len(as_lists(half.polygons)) == 14
+    assert half.prob.dtype == dtype
+    torch.testing.assert_close(half.prob.float(), whole.prob, rtol=0.01, atol=0)
+
+
+def test_scores_beyond_all_numbers_raise(grid, features):
+    with pytest.raises(LatopoError, match=r"the scores of the cycles are not finite.*scale the input"):
+        PolygonInference()(1e30 * features.float(), grid)
+
+
+@pytest.mark.parametrize(("step", "equal"), [(1e-16, True), (5e-14, False)])
+def test_scores_count_as_equal_only_within_rounding(step, equal):
+    # Ten triangles of one shape whose sizes differ in the last digits.
+    corner = torch.tensor([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]], dtype=torch.float64)
+    size = 1 + step * torch.arange(10, dtype=torch.float64)
+    first = 3 * torch.arange(10)
+    edges = torch.cat([torch.stack([first + u, first + v]) for u, v in ((0, 1), (0, 2), (1, 2))], dim=1)
+    found = PolygonInference(gain=5.0).double()((size[:, None, None] * corner).view(30, 2), edges)
+    assert (len(as_lists(found.polygons)) == 10) is equal
+
+
+def test_alpha_is_checked_at_once():
+    with pytest.raises(LatopoError, match=r"PolygonInference: alpha must be a finite number of at least 1, got 0.2"):
+        PolygonInference(alpha=0.2, learn_alpha=False)
+    assert "α=2.0" in repr(PolygonInference(alpha=2.0, learn_alpha=False))

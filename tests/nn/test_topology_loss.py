@@ -202,3 +202,8 @@ def test_bad_arguments(house, case, graph):
         TopologyLoss(7, 3, "score")(prediction, y, house)
     with pytest.raises(LatopoError, match="no edge probabilities"):
         loss(prediction, y, CellComplex(7, house.edge_index))
+
+
+def test_momentum_is_a_share():
+    with pytest.raises(LatopoError, match=r"momentum must be in \[0, 1\), got 7.0"):
+        TopologyLoss(5, 3, momentum=7.0)

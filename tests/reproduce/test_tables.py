@@ -169,3 +169,24 @@ def test_a_set_outside_the_paper_has_a_column_when_named(make_record):
     assert cell.ours["honest"].mean == 75.0
     assert cell.paper is None
     assert "cornell" not in build_table("table2", records).datasets
+
+
+def test_caption_names_other_epochs(make_record):
+    usual = build_table("table2", [make_record()], ["texas"])
+    assert "instead" not in usual.caption
+    longer = build_table("table2", [make_record(settings={"epochs": 400})], ["texas"])
+    assert longer.caption.endswith("All runs of this table have 400 epochs instead.")
+
+
+def test_top_k_systems_are_said_to_have_the_reward():
+    assert "trained with the reward of the DGM" in build_table("sampling", [], ["texas"]).caption
+    assert "trained with the reward of the DGM" not in build_table("table2", [], ["texas"]).caption
+
+
+def test_a_sample_of_the_cycles_is_noted(make_record):
+    records = [make_record(fold=fold, graph=True, budget_sampled=fold < 2) for fold in range(3)]
+    table = build_table("table2", [*records, make_record()], ["texas"])
+    assert [note for note in table.notes if "sample" in note] == [
+        "texas, with graph, dcm, honest: in 2 of 3 runs the graph had more induced cycles than are scored, "
+        "so the polygons are chosen among a sample"
+    ]

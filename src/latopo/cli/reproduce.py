@@ -93,16 +93,16 @@ class _Choice:
         from latopo.errors import LatopoError
         from latopo.models import MODELS
 
-        names = _names(datasets)
+        names = _names(datasets, "--datasets")
         self.datasets = None if names is None else [find_dataset(name).name for name in names]
-        self.models = _names(models)
+        self.models = _names(models, "--models")
         for model in self.models or ():
             if model not in MODELS:
                 raise LatopoError(f"--models: expected some of {', '.join(MODELS)}, got {model!r}")
         self.values = None if values is None else parse_numbers(values, "--values")
         self.folds = parse_numbers(splits, "--splits", 9)
         self.seeds = None if seeds is None else parse_numbers(seeds, "--seeds")
-        self.protocols: Any = _names(protocols)
+        self.protocols: Any = _names(protocols, "--protocols")
         self.epochs = epochs
 
     @property
@@ -114,8 +114,15 @@ class _Choice:
         return lambda *place: {**default_settings(*place), **named}
 
 
-def _names(text: str | None) -> list[str] | None:
-    return None if text is None else [name for name in text.replace(" ", "").split(",") if name]
+def _names(text: str | None, option: str) -> list[str] | None:
+    from latopo.errors import LatopoError
+
+    if text is None:
+        return None
+    names = [name for name in text.replace(" ", "").split(",") if name]
+    if not names:
+        raise LatopoError(f"{option}: expected names, separated by commas, got {text!r}")
+    return names
 
 
 def _runs(count: int) -> str:

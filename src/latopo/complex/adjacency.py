@@ -14,6 +14,7 @@ import torch
 from torch import Tensor
 
 from latopo.complex.boundary import MAX_ENTRIES, boundary, check_entries, keep_entries
+from latopo.complex.precision import widen
 from latopo.errors import LatopoError
 
 if TYPE_CHECKING:
@@ -32,11 +33,12 @@ def lower_product(complex: "CellComplex", x: Tensor, edge_weight: Tensor | None 
         tensor([ 10., 101.,  10.])
     """
     _check_rows("x", x, complex.num_edges)
-    weighted = _scale("edge_weight", x, edge_weight)
+    result = _scale("edge_weight", x, edge_weight)
+    weighted = widen(result)
     start, end = complex.edge_index
     at_node = weighted.new_zeros(complex.num_nodes, *x.shape[1:])
     at_node = at_node.index_add(0, start, weighted).index_add(0, end, weighted)
-    return at_node.index_select(0, start) + at_node.index_select(0, end) - 2 * weighted
+    return (at_node.index_select(0, start) + at_node.index_select(0, end) - 2 * weighted).to(result.dtype)
 
 
 def upper_product(
@@ -60,8 +62,9 @@ def upper_product(
         _check_rows("polygon_weight", polygon_weight, complex.num_polygons)
         weights = torch.split_with_sizes(polygon_weight, [shape[0] for shape in shapes])
         others = [_scale("polygon_weight", part, weight) for part, weight in zip(others, weights, strict=True)]
-    messages = torch.cat([weighted[:0], *(part.flatten(0, 1) for part in others)])
-    return messages.new_zeros(x.shape).index_add(0, edge, messages)
+    result = torch.cat([weighted[:0], *(part.flatten(0, 1) for part in others)])
+    messages = widen(result)
+    return messages.new_zeros(x.shape).index_add(0, edge, messages).to(result.dtype)
 
 
 def _sum_of_other_sides(x: Tensor, edge: Tensor, shape: torch.Size) -> Tensor:

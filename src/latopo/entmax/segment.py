@@ -6,6 +6,7 @@ import torch
 from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 
+from latopo._compile import uncompiled
 from latopo.entmax import _cpu, _torch
 from latopo.entmax.alpha import LearnableAlpha
 from latopo.errors import LatopoError
@@ -13,6 +14,7 @@ from latopo.errors import LatopoError
 __all__ = ["SegmentEntmax", "segment_entmax"]
 
 
+@uncompiled
 def segment_entmax(scores: Tensor, ptr: Tensor, alpha: float | Tensor = 1.5) -> Tensor:
     r"""α-entmax of every row of a ragged matrix (equation 3 of the paper), with gradients to the scores and to α.
 

@@ -33,7 +33,7 @@ class FeatureLinear(nn.Linear):
 
     def __init__(self, in_features: int, out_features: int, bias: bool = True) -> None:
         super().__init__(in_features, out_features, bias)
-        self._seen: weakref.ReferenceType[Tensor] | None = None
+        self._seen: tuple[weakref.ReferenceType[Tensor], int] | None = None
         self._transposed: Tensor | None = None
 
     def forward(self, x: Tensor) -> Tensor:
@@ -46,7 +46,8 @@ class FeatureLinear(nn.Linear):
         return product if self.bias is None else product + self.bias
 
     def _transpose(self, x: Tensor) -> Tensor:
-        if self._transposed is None or self._seen is None or self._seen() is not x:
+        version = x.values()._version  # counts changes in place
+        if self._transposed is None or self._seen is None or (self._seen[0](), self._seen[1]) != (x, version):
             with warnings.catch_warnings():
                 warnings.filterwarnings("ignore", message="Sparse CS[RC] tensor support is in beta")
                 # A CSR matrix read by columns is its transpose; the conversion sorts once.
@@ -55,7 +56,7 @@ class FeatureLinear(nn.Linear):
                     by_columns.ccol_indices(), by_columns.row_indices(), by_columns.values(), (x.size(1), x.size(0)),
                     check_invariants=False,  # a conversion has just made them; unsaid, torch warns
                 )  # fmt: skip
-            self._seen = weakref.ref(x)
+            self._seen = weakref.ref(x), version
         return self._transposed
 
     def __getstate__(self) -> dict[str, Any]:

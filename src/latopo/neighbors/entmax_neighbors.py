@@ -7,6 +7,7 @@ import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
+from latopo._compile import uncompiled
 from latopo.entmax import segment_entmax
 from latopo.errors import LatopoError
 from latopo.neighbors import blocked, fused
@@ -83,6 +84,7 @@ class NeighborRows(NamedTuple):
     score: Tensor
 
 
+@uncompiled
 def neighbor_rows(
     x: Tensor,
     gain: float | Tensor = 50.0,
@@ -106,6 +108,7 @@ def neighbor_rows(
     return NeighborRows(rows.ptr, rows.col, rows.prob.to(x.dtype), rows.score.to(x.dtype))
 
 
+@uncompiled
 def count_neighbors(
     x: Tensor, gain: float = 50.0, alpha: float = 1.5, similarity: str | Similarity = "euclidean"
 ) -> int:
@@ -228,6 +231,8 @@ def _check(x: Tensor, anchors: Tensor | None, gain: float | Tensor, alpha: float
                 f"entmax_neighbors: {name} must be a floating point matrix [points, features], "
                 f"got {points.dtype} of shape {tuple(points.shape)}"
             )
+        if points.size(1) == 0:
+            raise LatopoError(f"entmax_neighbors: {name} has no columns, got shape {tuple(points.shape)}")
         bad = ~torch.isfinite(points).all(1)
         if bool(bad.any()):
             raise LatopoError(

@@ -6,6 +6,7 @@ import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
+from latopo._compile import uncompiled
 from latopo.neighbors import fused
 from latopo.neighbors.similarity import Similarity
 
@@ -14,6 +15,7 @@ __all__ = ["paired_similarity"]
 _CHUNK = 2**18  # pairs whose coordinates are held at a time
 
 
+@uncompiled
 def paired_similarity(x: Tensor, y: Tensor, row: Tensor, col: Tensor, similarity: Similarity) -> Tensor:
     """Similarity of ``x[row[e]]`` to ``y[col[e]]`` for each pair e, [E]; gradients to x, y and the similarity.
 

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 from latopo.errors import LatopoError
 
-__all__ = ["Cosine", "Euclidean", "Inner", "Similarity", "SquaredEuclidean", "get_similarity"]
+__all__ = ["Cosine", "Euclidean", "Inner", "Similarity", "SquaredEuclidean", "check_distance", "get_similarity"]
 
 
 class Similarity(nn.Module):
@@ -128,3 +128,16 @@ def get_similarity(similarity: Any) -> Similarity:
     if isinstance(similarity, str) and similarity in _FLAT:
         return _FLAT[similarity]()
     raise LatopoError(f"similarity: expected one of {', '.join(_FLAT)} or a Similarity module, got {similarity!r}")
+
+
+def check_distance(caller: str, similarity: Similarity) -> None:
+    """Raise for inner product and cosine, which are not minus a distance: their square grows with both signs.
+
+    Example:
+        >>> check_distance("topk_neighbors", Cosine())
+        Traceback (most recent call last):
+        latopo.errors.LatopoError: topk_neighbors: expected minus a distance, such as euclidean, got Cosine
+    """
+    if isinstance(similarity, Inner):
+        name = type(similarity).__name__
+        raise LatopoError(f"{caller}: expected minus a distance, such as euclidean, got {name}")

@@ -4,18 +4,20 @@ import numpy as np
 import torch
 from torch import Generator, Tensor
 
+from latopo._compile import uncompiled
 from latopo._parallel import row_blocks
 from latopo.errors import LatopoError
 from latopo.neighbors import _topk, fused
 from latopo.neighbors.entmax_neighbors import NeighborRows
 from latopo.neighbors.paired import paired_similarity
-from latopo.neighbors.similarity import Similarity, get_similarity
+from latopo.neighbors.similarity import Similarity, check_distance, get_similarity
 
 __all__ = ["topk_neighbors"]
 
 _BLOCK_ENTRIES = 2**21
 
 
+@uncompiled
 def topk_neighbors(
     x: Tensor,
     k: int,
@@ -50,6 +52,10 @@ def topk_neighbors(
     if k < 1:
         raise LatopoError(f"topk_neighbors: k must be at least 1, got {k}")
     measure = get_similarity(similarity)
+    check_distance("topk_neighbors", measure)
+    if x.dtype in (torch.float16, torch.bfloat16):
+        rows = topk_neighbors(x.float(), k, temperature, measure, noise=noise, generator=generator)
+        return rows._replace(prob=rows.prob.to(x.dtype), score=rows.score.to(x.dtype))
     count = x.size(0)
     taken = max(min(k, count - 1), 0)
     ptr = torch.arange(count + 1, device=x.device) * taken

@@ -17,7 +17,8 @@ from latopo.neighbors import (
     temperature_for_spread,
     topk_neighbors,
 )
-from latopo.nn.checks import check_features, simple_edges
+from latopo.neighbors.similarity import check_distance
+from latopo.nn.checks import check_alpha, check_features, simple_edges
 from latopo.nn.duplicates import group_duplicates
 from latopo.nn.encoder import AuxiliaryEncoder
 from latopo.nn.gain import Gain
@@ -76,7 +77,7 @@ class AlphaDGM(nn.Module):
         similarity: by name or a module, see :func:`latopo.entmax_neighbors`.
         gain: start of γ; larger means sparser.
         degree: if given, γ is set at the first call so that a node chooses this many neighbours on average, from the
-            features alone; ``gain`` then only matters until that call.
+            features alone; ``gain`` then only matters until that call (one with more than ``degree`` points).
         hold_degree: whether γ follows during training so that this stays so: as classes draw together in the auxiliary
             space their points become equally near, and under a fixed γ each would choose its whole class. γ is then not
             a parameter.
@@ -84,7 +85,8 @@ class AlphaDGM(nn.Module):
         learn_gain, learn_alpha: whether γ and α are parameters. A learned α stays in [1.1, 4].
         sampler: ``"entmax"``; ``"topk"``, the DGM's: ``k`` neighbours a node by the Gumbel top-k trick with
             :math:`p_{ij} = \exp(-t d_{ij}^2)`, t learned from a start that the first call sets by the scale of the
-            points; or ``"budget"``: of the entmax edges a random set of expected
+            points (they are not normalised and mostly near 0: as weights of messages they mute the edges, so
+            ``relaxation="none"`` goes with them); or ``"budget"``: of the entmax edges a random set of expected
             size ``budget``, an edge being included with probability :math:`\min(1, \lambda p_e)`.
         k: neighbours a node, for ``"topk"``.
         budget: expected number of undirected edges, for ``"budget"``.
@@ -95,7 +97,7 @@ class AlphaDGM(nn.Module):
             such cliques and never merges. (Matrix products
             may round equal rows in two or three ways; those then count as so many points.)
         detach: whether x enters the encoder without gradient.
-        max_edges: limit for the number of directed edges, see :func:`latopo.entmax_neighbors`.
+        max_edges: limit for the number of directed edges, see :func:`latopo.entmax_neighbors`; ``"topk"`` has k a node.
 
     Shapes:
         - **x**: [N, in_channels], **edge_index**: [2, E'] any form, or None
@@ -137,6 +139,11 @@ class AlphaDGM(nn.Module):
             raise LatopoError(f"AlphaDGM: sampler must be entmax, topk or budget, got {sampler!r}")
         if (sampler == "budget") != (budget is not None):
             raise LatopoError(f"AlphaDGM: budget belongs to sampler='budget', got {sampler!r} and budget={budget}")
+        if degree is not None and not degree > 0:
+            raise LatopoError(f"AlphaDGM: degree must be > 0, got {degree}")
+        if budget is not None and not budget > 0:
+            raise LatopoError(f"AlphaDGM: budget must be > 0, got {budget}")
+        check_alpha("AlphaDGM", alpha)
         if hold_degree and (degree is None or sampler == "topk"):
             raise LatopoError("AlphaDGM: hold_degree needs the degree to hold, and a sampler other than topk")
         self.hold_degree = hold_degree
@@ -145,6 +152,8 @@ class AlphaDGM(nn.Module):
         self.merge_duplicates = merge_duplicates and sampler != "topk"
         self.max_edges = max_edges
         self.similarity = get_similarity(similarity)
+        if sampler == "topk":
+            check_distance("AlphaDGM with sampler='topk'", self.similarity)
         widths = (in_channels, *[hidden_channels] * num_layers)
         if encoder is None:
             encoder = AuxiliaryEncoder(widths, last_bias=not self.similarity.shift_free)
@@ -181,7 +190,7 @@ class AlphaDGM(nn.Module):
 
     @torch.no_grad()
     def _calibrate(self, x: Tensor) -> None:
-        """Set the start of γ, or of the temperature, by the points of the first call."""
+        """Set the start of γ, or of the temperature, by the points of the first call, be it in training or not."""
         if self.sampler == "topk":
             start = temperature_for_spread(x, _SPREAD, self.similarity)
         else:
@@ -191,7 +200,8 @@ class AlphaDGM(nn.Module):
         self.calibrated.fill_(True)
 
     def _choose(self, x: Tensor) -> NeighborRows:
-        if not self.calibrated:
+        # No more points than the degree cannot have it; a later call with more of them calibrates.
+        if not self.calibrated and x.size(0) > (1 if self.sampler == "topk" else self.degree or 1):
             self._calibrate(x)
         if self.sampler == "topk":
             noise = self.training or self.sample_at_eval
@@ -234,4 +244,14 @@ class AlphaDGM(nn.Module):
 
     def extra_repr(self) -> str:
         """What differs from module to module."""
-        return f"in_channels={self.in_channels}, sampler={self.sampler!r}, merge_duplicates={self.merge_duplicates}"
+        chosen: dict[str, object] = {"sampler": self.sampler}
+        if self.sampler == "topk":
+            chosen["k"] = self.k
+        elif not isinstance(self.alpha, LearnableAlpha):
+            chosen["alpha"] = self.alpha
+        if self.budget is not None:
+            chosen["budget"] = self.budget
+        if self.degree is not None:
+            chosen |= {"degree": self.degree, "hold_degree": self.hold_degree}
+        chosen |= {"merge_duplicates": self.merge_duplicates, "detach": self.detach}
+        return ", ".join([f"in_channels={self.in_channels}", *(f"{name}={value!r}" for name, value in chosen.items())])

@@ -7,7 +7,19 @@ from latopo.complex.canonical import edge_keys
 from latopo.cycles.simple_graph import check_edge_index
 from latopo.errors import LatopoError
 
-__all__ = ["check_features", "check_finite", "check_width", "simple_edges"]
+__all__ = ["check_alpha", "check_dropout", "check_features", "check_finite", "check_width", "simple_edges"]
+
+
+def check_alpha(caller: str, alpha: float) -> None:
+    """Raise unless entmax has this α."""
+    if not 1 <= alpha < float("inf"):
+        raise LatopoError(f"{caller}: alpha must be a finite number of at least 1, got {alpha}")
+
+
+def check_dropout(caller: str, dropout: float) -> None:
+    """Raise unless it is a probability below 1."""
+    if not 0 <= dropout < 1:
+        raise LatopoError(f"{caller}: dropout must be in [0, 1), got {dropout}")
 
 
 def check_features(caller: str, x: Tensor, in_channels: int) -> None:

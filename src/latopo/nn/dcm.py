@@ -10,7 +10,7 @@ from latopo.complex import CellComplex
 from latopo.errors import LatopoError
 from latopo.nn.alpha_dgm import AlphaDGM, LatentGraph
 from latopo.nn.cell_conv import CellConv
-from latopo.nn.checks import check_width
+from latopo.nn.checks import check_alpha, check_dropout, check_width
 from latopo.nn.graph_conv import GraphConv
 from latopo.nn.lifts import Downlift, Uplift
 from latopo.nn.polygon_inference import LatentPolygons, PolygonInference
@@ -60,8 +60,12 @@ class DCM(nn.Module):
             beside its uplift, carried down again.
         concat: whether the two halves stand side by side, [N, 2 · out_channels], or are summed, [N, out_channels].
         dropout: between rounds.
-        graph: an :class:`~latopo.nn.AlphaDGM` of your own in place of the default.
-        polygons: a :class:`~latopo.nn.PolygonInference` of your own in place of the default.
+        graph: an :class:`~latopo.nn.AlphaDGM` of your own; ``gain`` and ``alpha`` are then not used for the edges.
+        polygons: a :class:`~latopo.nn.PolygonInference` of your own; ``max_length`` and ``alpha`` are then not used
+            for the polygons.
+
+    One call, one graph: in a batch of PyG, where several graphs lie in one x, points would choose neighbours across
+    them. Loop over ``batch.to_data_list()``.
 
     Shapes:
         - **x**: [N, in_channels], **edge_index**: [2, E'] in any form, or None
@@ -91,6 +95,8 @@ class DCM(nn.Module):
     ) -> None:
         super().__init__()
         check_relaxation("DCM", relaxation)
+        check_alpha("DCM", alpha)
+        check_dropout("DCM", dropout)
         if rounds < 0:
             raise LatopoError(f"DCM: rounds must be at least 0, got {rounds}")
         if rounds == 0 and in_channels != out_channels:

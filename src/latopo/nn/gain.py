@@ -50,17 +50,18 @@ class Gain(nn.Module):
 
     @torch.no_grad()
     def nudge(self, factor: float) -> None:
-        """Multiply the gain, within 0.001 and 100,000, from the next call on.
+        """Multiply the gain, within 0.001 and 100,000 (or what the type can hold), from the next call on.
 
         What a past call returned keeps its gradient.
         """
         if factor > 0:
-            self.start = (self.start * factor).clamp(*_BOUNDS)
+            low, high = _BOUNDS
+            self.start = (self.start * factor).clamp(low, min(high, torch.finfo(self.start.dtype).max))
 
     def forward(self) -> Tensor:
         """The gain, a scalar tensor."""
         return self.start * (self.shift if self.relative else self.shift / self.start).exp()
 
     def extra_repr(self) -> str:
-        """Show the start value."""
-        return f"start={self.initial}, learnable={self.shift.requires_grad}"
+        """Show the present value."""
+        return f"{float(self().detach()):.4g}, learnable={self.shift.requires_grad}"

@@ -3,6 +3,7 @@
 import torch
 from torch import Tensor, nn
 
+from latopo.complex.precision import widen
 from latopo.errors import LatopoError
 
 __all__ = ["GraphConv", "graph_product"]
@@ -29,14 +30,15 @@ def graph_product(x: Tensor, edge_index: Tensor, edge_weight: Tensor | None = No
                 [2.0000]])
     """
     start, end = edge_index
-    weight = x.new_ones(start.numel()) if edge_weight is None else edge_weight
+    dtype, x = x.dtype, widen(x)
+    weight = x.new_ones(start.numel()) if edge_weight is None else edge_weight.to(x.dtype)
     degree = x.new_ones(x.size(0)).index_add(0, start, weight).index_add(0, end, weight)
     scale = degree.rsqrt()[:, None]
     scaled = scale * x
     # index_select, not [...]: the gradient of the latter adds up in an order that changes from run to run on threads.
     to_start, to_end = scaled.index_select(0, end), scaled.index_select(0, start)
     total = scaled.index_add(0, start, weight[:, None] * to_start).index_add(0, end, weight[:, None] * to_end)
-    return scale * total
+    return (scale * total).to(dtype)
 
 
 class GraphConv(nn.Module):

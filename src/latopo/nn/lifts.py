@@ -4,6 +4,7 @@ from typing import Literal
 
 from torch import Tensor, nn
 
+from latopo.complex.precision import widen
 from latopo.errors import LatopoError
 from latopo.nn.reset import reset
 
@@ -93,11 +94,12 @@ class Downlift(_Lift):
 
     def forward(self, x: Tensor, edge_index: Tensor, num_nodes: int, edge_weight: Tensor | None = None) -> Tensor:
         """Features of each node."""
-        weight = x.new_ones(x.size(0)) if edge_weight is None else edge_weight
+        dtype, x = x.dtype, widen(x)
+        weight = x.new_ones(x.size(0)) if edge_weight is None else edge_weight.to(x.dtype)
         weighted = weight[:, None] * x
         total = x.new_zeros(num_nodes, x.size(1)).index_add(0, edge_index[0], weighted)
         total = total.index_add(0, edge_index[1], weighted)
         if self.aggr != "sum":
             degree = x.new_ones(num_nodes).index_add(0, edge_index[0], weight).index_add(0, edge_index[1], weight)
             total = total / degree[:, None]
-        return self._finish(total)
+        return self._finish(total.to(dtype))

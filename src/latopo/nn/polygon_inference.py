@@ -12,7 +12,7 @@ from latopo.entmax import LearnableAlpha, segment_entmax
 from latopo.errors import LatopoError
 from latopo.neighbors import Similarity, get_similarity
 from latopo.neighbors.paired import paired_similarity
-from latopo.nn.checks import simple_edges
+from latopo.nn.checks import check_alpha, simple_edges
 from latopo.nn.gain import Gain
 from latopo.nn.lifts import Uplift
 from latopo.nn.reset import reset
@@ -60,6 +60,7 @@ class PolygonInference(nn.Module):
         gain: start of γ. At 1 a few per mille of 30,000 candidates are kept.
         polygon_share: keep this share of the candidates: γ is solved for in every call (it scales as
             1/√P at α = 1.5, so the share does not depend on the number P of candidates); ``gain`` is then not used.
+            The backward pass takes the solved γ as a constant.
         sampler: ``"entmax"``; ``"all"`` takes every candidate (the paper's "α = 1"); ``"topk"`` takes ``k`` by the
             Gumbel top-k trick; ``"budget"`` takes a random set of expected size ``k`` of the entmax polygons.
         k: number of polygons for ``"topk"`` and ``"budget"``; default one per node.
@@ -98,6 +99,7 @@ class PolygonInference(nn.Module):
     ) -> None:
         super().__init__()
         _check_choices(sampler, k, score, polygon_share, candidate_budget)
+        check_alpha("PolygonInference", alpha)
         self.max_length, self.sampler, self.k, self.score = max_length, sampler, k, score
         self.polygon_share, self.candidate_budget, self.sample_at_eval = polygon_share, candidate_budget, sample_at_eval
         self.similarity = get_similarity(similarity)
@@ -121,7 +123,14 @@ class PolygonInference(nn.Module):
         if self.sampler == "all" or scored == 0:
             prob = None if self.sampler == "all" else x_aux.new_zeros(0)
             return LatentPolygons(candidates, prob, total, scored, 0.0, 0.0, 0.0)
-        scores = self.scores(x_aux, edge_index, candidates)
+        # Half precision has too few digits for the statistics: by the rule below most scores would count as equal.
+        wide = x_aux.float() if x_aux.dtype in (torch.float16, torch.bfloat16) else x_aux
+        scores = self.scores(wide, edge_index, candidates)
+        if not bool(torch.isfinite(scores.detach()).all()):
+            raise LatopoError(
+                f"PolygonInference: the scores of the cycles are not finite; the auxiliary features reach "
+                f"{float(x_aux.detach().abs().max()):.3g}, scale the input"
+            )
         mean, deviation = scores.mean(), scores.std(correction=0)
         limit = 16 * torch.finfo(scores.dtype).eps * scores.detach().abs().max()
         flat = deviation.detach() <= limit
@@ -132,7 +141,7 @@ class PolygonInference(nn.Module):
         masks = torch.split_with_sizes(keep, sizes)
         polygons = {length: rows[mask] for (length, rows), mask in zip(candidates.items(), masks, strict=True)}
         numbers = torch.stack([mean, deviation, gain.to(mean.dtype)]).tolist()
-        return LatentPolygons(polygons, prob[keep], total, scored, *numbers)
+        return LatentPolygons(polygons, prob[keep].to(x_aux.dtype), total, scored, *numbers)
 
     def scores(self, x_aux: Tensor, edge_index: Tensor, candidates: dict[int, Tensor]) -> Tensor:
         """Similarity of each candidate cycle (equation 6), [P], by length, then row; edges with u < v, sorted."""
@@ -166,8 +175,9 @@ class PolygonInference(nn.Module):
     def _gain(self, standard: Tensor) -> Tensor:
         if self.gain is not None:
             return self.gain()
+        assert self.polygon_share is not None
         alpha = float(torch.as_tensor(self.alpha_value()).detach())
-        return gain_for_share(standard.detach(), self.polygon_share or 1.0, alpha)
+        return gain_for_share(standard.detach(), self.polygon_share, alpha)
 
     def _choose(self, scores: Tensor, num_nodes: int) -> tuple[Tensor, Tensor]:
         """Probabilities of all candidates and the mask of those that become polygons."""
@@ -189,7 +199,8 @@ class PolygonInference(nn.Module):
     def extra_repr(self) -> str:
         """What differs from module to module."""
         share = "" if self.polygon_share is None else f", polygon_share={self.polygon_share}"
-        return f"max_length={self.max_length}, sampler={self.sampler!r}{share}"
+        fixed = "" if isinstance(self.alpha, LearnableAlpha) or self.sampler in ("all", "topk") else f", α={self.alpha}"
+        return f"max_length={self.max_length}, sampler={self.sampler!r}{share}{fixed}, score={self.score!r}"
 
 
 def gain_for_share(standard: Tensor, share: float, alpha: float) -> Tensor:

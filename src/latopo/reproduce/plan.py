@@ -158,10 +158,14 @@ def _likenesses(unit: Unit) -> tuple[tuple[object, ...], ...]:
     )
 
 
+def _epochs(unit: Unit) -> float:
+    return float(unit.settings.get("epochs", find_dataset(unit.dataset).epochs))
+
+
 def estimate_cost(
     units: Iterable[Unit], records: Iterable[Record], probe: Callable[[Unit], float | None] | None = None
 ) -> CostEstimate:
-    """Add up the mean seconds of the most similar finished runs; other data sets tell nothing.
+    """Add up the mean seconds of the most similar finished runs, per epoch; other data sets tell nothing.
 
     Args:
         units: what is to be done.
@@ -178,14 +182,16 @@ def estimate_cost(
     measured: dict[tuple[object, ...], list[float]] = {}
     for record in records:
         for likeness in _likenesses(record.unit):
-            measured.setdefault(likeness, []).append(record.seconds)
+            measured.setdefault(likeness, []).append(record.seconds / _epochs(record.unit))
     means: dict[tuple[object, ...], float | None] = {like: fmean(seconds) for like, seconds in measured.items()}
     costs = []
     for unit in units:
         kind = next((like for like in _likenesses(unit) if like in means), None)
         if kind is None:
             kind = _likenesses(unit)[0]
-            means[kind] = None if probe is None else probe(unit)
-        costs.append(means[kind])
+            probed = None if probe is None else probe(unit)
+            means[kind] = None if probed is None else probed / _epochs(unit)
+        rate = means[kind]
+        costs.append(None if rate is None else rate * _epochs(unit))
     known = [cost for cost in costs if cost is not None]
     return CostEstimate(sum(known), len(known), len(costs) - len(known))

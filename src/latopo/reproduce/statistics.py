@@ -99,7 +99,8 @@ def corrected_paired_t(ours: Mapping[int, float], baseline: Mapping[int, float],
     with the differences :math:`d_i` of the n folds that both sides have and their sample variance :math:`s^2`. The
     plain t-test has only 1/n and is too kind: the training sets of the folds overlap, which correlates the differences.
 
-    Differences that do not vary (up to rounding) give t = 0, p = 1 if they are zero, and an infinite t, p = 0, if not.
+    Differences that do not vary (up to rounding) give t = 0, p = 1 if they are zero. If not, nothing can be said about
+    their spread, and there is no p.
 
     Args:
         ours: fold → score.
@@ -120,15 +121,10 @@ def corrected_paired_t(ours: Mapping[int, float], baseline: Mapping[int, float],
     mean, std = fmean(differences), stdev(differences)
     largest = max(max(abs(ours[fold]), abs(baseline[fold])) for fold in common)
     if std <= _ROUNDING * largest:
-        return _constant_difference(mean, len(common), is_zero=abs(mean) <= _ROUNDING * largest)
+        is_zero = abs(mean) <= _ROUNDING * largest
+        return PairedTest(mean, 0.0 if is_zero else None, 1.0 if is_zero else None, len(common))
     statistic = mean / (std * math.sqrt(1 / len(common) + test_train_ratio))
     return PairedTest(mean, statistic, _two_sided(statistic, len(common) - 1), len(common))
-
-
-def _constant_difference(mean: float, num_folds: int, is_zero: bool) -> PairedTest:
-    if is_zero:
-        return PairedTest(mean, 0.0, 1.0, num_folds)
-    return PairedTest(mean, math.copysign(math.inf, mean), 0.0, num_folds)
 
 
 def _two_sided(statistic: float, degrees: int) -> float:

@@ -8,6 +8,8 @@ from pathlib import Path
 from queue import Empty
 from typing import Any
 
+import torch
+
 from latopo.errors import LatopoError
 from latopo.reproduce.record import Record, Unit
 from latopo.reproduce.run import run_units
@@ -42,7 +44,8 @@ def run_parallel(
     """
     context = get_context("spawn")
     events: Any = context.Queue()
-    threads = max(1, len(os.sched_getaffinity(0)) // jobs) if hasattr(os, "sched_getaffinity") else 1
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else jobs
+    threads = min(max(1, cores // jobs), torch.get_num_threads())  # no more than OMP_NUM_THREADS allows
     arguments = (list(units), folder, data_root, threads, events)
     workers = [context.Process(target=_work, args=arguments, daemon=True) for _ in range(jobs)]
     try:
@@ -83,8 +86,6 @@ def _check_alive(workers: Sequence[Any], ended: int) -> None:
 
 
 def _work(units: list[Unit], folder: Path, data_root: Path | None, threads: int, events: Any) -> None:
-    import torch
-
     from latopo.reproduce.train_unit import train_unit
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches all; the parent ends us

@@ -24,7 +24,7 @@ class TrainingSettings:
     Example:
         >>> TrainingSettings(epochs=0)
         Traceback (most recent call last):
-        latopo.errors.LatopoError: TrainingSettings: epochs is 0, expected at least 1
+        latopo.errors.LatopoError: TrainingSettings: epochs is 0, expected a whole number of at least 1
     """
 
     epochs: int = 200
@@ -39,8 +39,13 @@ class TrainingSettings:
         """Refuse what cannot be trained with."""
         for name in ("epochs", "evaluate_every", "patience"):
             value = getattr(self, name)
-            if value is not None and value < 1:
-                raise LatopoError(f"TrainingSettings: {name} is {value}, expected at least 1")
+            if value is None and name == "patience":
+                continue
+            if not isinstance(value, int) or value < 1:
+                raise LatopoError(f"TrainingSettings: {name} is {value!r}, expected a whole number of at least 1")
+        for name in ("lr", "weight_decay"):
+            if not isinstance(getattr(self, name), int | float):
+                raise LatopoError(f"TrainingSettings: {name} is {getattr(self, name)!r}, expected a number")
         if not 0 < self.lr < math.inf or not 0 <= self.weight_decay < math.inf:
             raise LatopoError(
                 f"TrainingSettings: lr is {self.lr} and weight_decay {self.weight_decay}, expected lr > 0 and "
