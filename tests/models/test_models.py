@@ -314,3 +314,8 @@ def test_sparse_features_may_change_in_place():
         gradients.append(layer.weight.grad.clone())
         x.values().mul_(2)
     assert torch.equal(gradients[1], 2 * gradients[0])
+
+
+def test_polygon_score_reaches_the_polygons():
+    assert build_model("dcm", 4, 3).dcm.polygons.score == "sum"
+    assert build_model("dcm-plus", 4, 3, polygon_score="mean").dcm.polygons.score == "mean"

@@ -32,6 +32,8 @@ class DCMNet(LatentNet):
         sampler: of the edges: ``"entmax"`` or ``"topk"`` with ``k`` neighbours a node.
         polygons: of the polygons: ``"entmax"``, ``"all"`` or ``"topk"``.
         polygon_share: share of the candidate cycles that become polygons, see :class:`~latopo.nn.PolygonInference`.
+        polygon_score: ``"sum"`` of the similarities in a cycle, the paper's, or their ``"mean"``; by the sum longer
+            cycles score so low that hardly any is chosen.
         relaxation: how probabilities enter message passing.
         edge_form: form of the topology loss that trains it; None if the relaxation does.
         detach: whether the auxiliary branch is cut from the gradient of the features.
@@ -62,6 +64,7 @@ class DCMNet(LatentNet):
         k: int = 5,
         polygons: Literal["entmax", "all", "topk"] = "entmax",
         polygon_share: float | None = None,
+        polygon_score: Literal["sum", "mean"] = "sum",
         relaxation: Relaxation = "none",
         edge_form: EdgeForm | None = "undirected",
         detach: bool = True,
@@ -90,7 +93,7 @@ class DCMNet(LatentNet):
                 k=k,
                 detach=detach,
             ),
-            polygons=PolygonInference(max_length, sampler=polygons, polygon_share=polygon_share),
+            polygons=PolygonInference(max_length, sampler=polygons, polygon_share=polygon_share, score=polygon_score),
         )
 
     def _latent(self, hidden: Tensor, dropped: Tensor, edge_index: Tensor | None) -> ModelOutput:
