@@ -22,6 +22,9 @@ def datasets(
 ) -> None:
     """List the data sets: size, edge homophily, source, and whether their files are here.
 
+    Edges are joined pairs of nodes. Homophily is that of the edges as the files have them, each direction and
+    self-loops counted, as in the paper.
+
     Statistics are measured at the first call, which takes some seconds, and remembered. Files that are not here are
     downloaded when the data set is first used.
     """
