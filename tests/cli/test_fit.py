@@ -5,6 +5,8 @@ import re
 
 import pytest
 
+from latopo.table.run_folder import _OWN
+
 FLOWERS = ["setosa", "virginica"]
 QUICK = ["--epochs", "3", "--quiet"]
 
@@ -165,14 +167,25 @@ def test_overwrite_replaces_a_run_only(latopo, tmp_path):
     (tmp_path / "t.csv").write_text(to_text(flower_rows()))
     arguments = ("fit", "t.csv", "--target", "species", "--out", "run", *QUICK)
     assert latopo(*arguments)[0] == 0
-    (tmp_path / "run" / "stale").write_text("x")
+    (tmp_path / "run" / "notes.txt").write_text("mine")
     code, _, err = latopo(*arguments)
     assert code == 2
     assert "--overwrite" in err
-    assert (tmp_path / "run" / "stale").exists()
+    (tmp_path / "run" / "edges.csv").write_text("old")
     assert latopo(*arguments, "--overwrite")[0] == 0
-    assert not (tmp_path / "run" / "stale").exists()
+    assert (tmp_path / "run" / "notes.txt").read_text() == "mine"
+    assert (tmp_path / "run" / "edges.csv").read_text() != "old"
+    assert {path.name for path in (tmp_path / "run").iterdir()} <= {*_OWN, "notes.txt"}
     assert sorted(path.name for path in tmp_path.iterdir()) == ["run", "t.csv"]  # no draft is left behind
+
+
+def test_the_folder_of_the_shell(latopo, tmp_path, monkeypatch):
+    (tmp_path / "t.csv").write_text(to_text(flower_rows()))
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    assert latopo("fit", "../t.csv", "--target", "species", "--out", ".", *QUICK)[0] == 0
+    assert os.path.samefile(".", tmp_path / "here")
+    assert os.path.isfile("run.json")
 
 
 def numbers(count=40, **columns):
