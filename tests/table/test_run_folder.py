@@ -1,3 +1,5 @@
+import errno
+
 import pytest
 
 from latopo.errors import LatopoError
@@ -30,6 +32,17 @@ def test_files_that_are_no_part_of_a_run_stay(tmp_path):
     names = sorted(str(path.relative_to(tmp_path / "run")) for path in (tmp_path / "run").rglob("*"))
     assert names == ["figures", "figures/1.png", "notes.txt", "run.json"]  # nothing of the old run, nothing else lost
     assert (tmp_path / "run" / "run.json").read_text() == "new"
+
+
+def fill_the_disk(folder):
+    with new_run_folder(folder, overwrite=False):
+        raise OSError(errno.EFBIG, "File too large")
+
+
+def test_what_cannot_be_written_is_one_clear_error(tmp_path):
+    with pytest.raises(LatopoError, match=r"--out .*run cannot be written \(File too large\)"):
+        fill_the_disk(tmp_path / "run")
+    assert not list(tmp_path.iterdir())
 
 
 def test_an_empty_folder_may_be_used_and_a_link_may_not(tmp_path):

@@ -14,6 +14,7 @@ from latopo.complex import CellComplex
 from latopo.errors import LatopoError
 from latopo.estimators.storage import load_estimator, save_estimator
 from latopo.table.preprocessing import Preprocessing
+from latopo.table.run_files import check_run_file
 from latopo.table.spreadsheet import write_csv
 
 __all__ = ["FittedRun", "new_run_folder", "read_run", "write_points", "write_run"]
@@ -64,6 +65,10 @@ def new_run_folder(target: Path, overwrite: bool) -> Iterator[Path]:
     try:
         yield draft
         _install(draft, target)
+    except OSError as error:
+        raise LatopoError(
+            f"--out {target} cannot be written ({error.strerror or error}); make room, or choose another folder"
+        ) from error
     finally:
         shutil.rmtree(draft, ignore_errors=True)
 
@@ -130,8 +135,10 @@ def read_run(folder: Path) -> FittedRun:
             f"{folder} was written by latopo {settings.get('latopo')} in format {settings['format']}, this latopo "
             f"{__version__} reads format {FORMAT}; upgrade latopo, or fit again"
         )
+    check_run_file(folder / _MARK, settings)
     preprocessing = Preprocessing.from_json(_read_json(folder / "preprocessing.json"))
-    estimator, anchor_ids = load_estimator(folder), _read_json(folder / "anchors.json")
+    anchor_ids = check_run_file(folder / "anchors.json", _read_json(folder / "anchors.json"))
+    estimator = load_estimator(folder)
     features, anchors = len(preprocessing.feature_names), estimator.complex_.num_nodes
     if estimator.n_features_in_ != features or len(anchor_ids) != anchors:
         raise LatopoError(f"the files in {folder} do not belong together; fit again")
