@@ -243,7 +243,8 @@ BAD = {
     "repeated ids": (numbers(z=["a"] * 40), [*XY, "--id", "z"], "'a' twice, in rows 1 and 2"),
     "empty id": (numbers(z=swapped(range(40), 5, "")), [*XY, "--id", "z"], "empty in row 6"),
     "test fraction": (numbers(), [*XY, "--test-fraction", "1.5"], "--test-fraction"),
-    "no epochs": (numbers(), [*XY, "--epochs", "0"], "epochs is 0"),
+    "no epochs": (numbers(), [*XY, "--epochs", "0"], "'max_epochs' parameter .* Got 0"),
+    "no anchors": (numbers(), [*XY, "--max-anchors", "0"], "'max_anchors' parameter .* Got 0"),
     "missing graph": (numbers(), [*XY, "--graph", "e.csv"], "e.csv does not exist"),
 }  # fmt: skip
 
@@ -293,6 +294,23 @@ def test_folders_that_are_no_runs(latopo, tmp_path):
         assert code == 2
         assert message in err
     assert (tmp_path / "mine" / "thesis.tex").read_text() == "x"
+
+
+def test_a_negative_seed(latopo, tmp_path):
+    (tmp_path / "t.csv").write_text(numbers())
+    code, _, err = latopo("fit", "t.csv", *XY, "--seed", "-1", "--test-fraction", "0", *QUICK)
+    assert code == 2
+    assert "--seed" in err
+    assert "-1 is not in the range" in err
+
+
+def test_names_that_are_too_long(latopo, tmp_path):
+    (tmp_path / "t.csv").write_text(numbers())
+    for arguments in (["t.csv", *XY, "--out", "x" * 300], ["x" * 300 + ".csv", *XY]):
+        code, _, err = latopo("fit", *arguments, *QUICK)
+        assert code == 2
+        assert err.startswith("latopo: ")
+        assert len(err.splitlines()) == 1
 
 
 def test_read_only_folder(latopo, tmp_path, monkeypatch):

@@ -107,7 +107,8 @@ def _plain_classes(classes: NDArray[Any]) -> list[Any]:
     # Dates would come back as something else, or not at all.
     if classes.dtype.kind not in "biufUO":
         raise LatopoError(
-            f"save_estimator: the classes are of type {classes.dtype}, expected numbers or texts; fit with y.astype(str)"
+            f"save_estimator: the classes are of type {classes.dtype}, expected numbers or texts; fit with "
+            "y.astype(str)"
         )
     return classes.tolist()
 
