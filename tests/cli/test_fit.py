@@ -301,7 +301,6 @@ def test_a_negative_seed(latopo, tmp_path):
     code, _, err = latopo("fit", "t.csv", *XY, "--seed", "-1", "--test-fraction", "0", *QUICK)
     assert code == 2
     assert "--seed" in err
-    assert "-1 is not in the range" in err
 
 
 def test_names_that_are_too_long(latopo, tmp_path):
