@@ -34,9 +34,9 @@ def atomic_path(path: str | os.PathLike[str]) -> Iterator[Path]:
         os.replace(draft, target)
     except OSError as error:
         # A full disk has no file name, and a draft's name says nothing.
-        if error.filename in (None, str(draft)):
-            error.filename, error.filename2 = str(target), None
-        raise
+        if error.errno is None or error.filename not in (None, str(draft)):
+            raise
+        raise OSError(error.errno, error.strerror, str(target)) from error
     finally:
         draft.unlink(missing_ok=True)
 
