@@ -2,11 +2,11 @@
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from uuid import uuid4
 
-__all__ = ["atomic_path"]
+__all__ = ["atomic_path", "write_files"]
 
 
 @contextmanager
@@ -32,5 +32,30 @@ def atomic_path(path: str | os.PathLike[str]) -> Iterator[Path]:
         with draft.open("rb") as file:
             os.fsync(file.fileno())
         os.replace(draft, target)
+    except OSError as error:
+        # A full disk has no file name, and a draft's name says nothing.
+        if error.errno is None or error.filename not in (None, str(draft)):
+            raise
+        raise OSError(error.errno, error.strerror, str(target)) from error
     finally:
         draft.unlink(missing_ok=True)
+
+
+def write_files(folder: str | os.PathLike[str], files: dict[str, bytes]) -> None:
+    """Write files that belong together: none is replaced before all are written, and the last of them comes last.
+
+    Safetensors' own file writing is no choice: its files can be read by their owner alone.
+
+    Example:
+        >>> import tempfile
+        >>> folder = Path(tempfile.mkdtemp())
+        >>> write_files(folder, {"question": b"6 * 9", "answer": b"42"})
+        >>> (folder / "answer").read_bytes()
+        b'42'
+    """
+    target = Path(folder)
+    target.mkdir(parents=True, exist_ok=True)
+    with ExitStack() as drafts:
+        # Backwards, because what is entered first is left, and put in place, last.
+        for name, content in reversed(files.items()):
+            drafts.enter_context(atomic_path(target / name)).write_bytes(content)

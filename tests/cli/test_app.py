@@ -13,6 +13,23 @@ def run_python(code):
     return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=False)
 
 
+def test_as_a_module():
+    call = [sys.executable, "-m", "latopo", "--version"]
+    printed = subprocess.run(call, capture_output=True, text=True, timeout=120, check=False).stdout
+    assert printed == f"latopo {__version__}\n"
+
+
+def test_a_file_that_cannot_be_used_is_named(monkeypatch, capsys):
+    def fail():
+        raise OSError(36, "File name too long", "x.csv")
+
+    monkeypatch.setattr("latopo.cli.app.app", fail)
+    with pytest.raises(SystemExit):
+        main()
+    expected = "latopo: x.csv: File name too long; check the name, the rights and the free space\n"
+    assert capsys.readouterr().err == expected
+
+
 def test_help_lists_the_commands():
     result = CliRunner().invoke(app, ["--help"])
     assert result.exit_code == 0
@@ -40,7 +57,9 @@ def test_bad_input_is_one_line_and_exit_code_2():
     assert result.stderr == "latopo: bench: expected one of cycles, entmax, neighbors, step, got 'speed'\n"
 
 
-@pytest.mark.parametrize(("error", "code"), [(LatopoError("no"), 2), (KeyboardInterrupt(), 130)])
+@pytest.mark.parametrize(
+    ("error", "code"), [(LatopoError("no"), 2), (OSError(28, "No space"), 2), (KeyboardInterrupt(), 130)]
+)
 def test_errors_become_exit_codes(monkeypatch, capsys, error, code):
     def fail():
         raise error

@@ -5,6 +5,8 @@ import re
 
 import pytest
 
+from latopo.table.run_folder import _OWN
+
 FLOWERS = ["setosa", "virginica"]
 QUICK = ["--epochs", "3", "--quiet"]
 
@@ -165,14 +167,25 @@ def test_overwrite_replaces_a_run_only(latopo, tmp_path):
     (tmp_path / "t.csv").write_text(to_text(flower_rows()))
     arguments = ("fit", "t.csv", "--target", "species", "--out", "run", *QUICK)
     assert latopo(*arguments)[0] == 0
-    (tmp_path / "run" / "stale").write_text("x")
+    (tmp_path / "run" / "notes.txt").write_text("mine")
     code, _, err = latopo(*arguments)
     assert code == 2
     assert "--overwrite" in err
-    assert (tmp_path / "run" / "stale").exists()
+    (tmp_path / "run" / "edges.csv").write_text("old")
     assert latopo(*arguments, "--overwrite")[0] == 0
-    assert not (tmp_path / "run" / "stale").exists()
+    assert (tmp_path / "run" / "notes.txt").read_text() == "mine"
+    assert (tmp_path / "run" / "edges.csv").read_text() != "old"
+    assert {path.name for path in (tmp_path / "run").iterdir()} <= {*_OWN, "notes.txt"}
     assert sorted(path.name for path in tmp_path.iterdir()) == ["run", "t.csv"]  # no draft is left behind
+
+
+def test_the_folder_of_the_shell(latopo, tmp_path, monkeypatch):
+    (tmp_path / "t.csv").write_text(to_text(flower_rows()))
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    assert latopo("fit", "../t.csv", "--target", "species", "--out", ".", *QUICK)[0] == 0
+    assert os.path.samefile(".", tmp_path / "here")
+    assert os.path.isfile("run.json")
 
 
 def numbers(count=40, **columns):
@@ -230,7 +243,8 @@ BAD = {
     "repeated ids": (numbers(z=["a"] * 40), [*XY, "--id", "z"], "'a' twice, in rows 1 and 2"),
     "empty id": (numbers(z=swapped(range(40), 5, "")), [*XY, "--id", "z"], "empty in row 6"),
     "test fraction": (numbers(), [*XY, "--test-fraction", "1.5"], "--test-fraction"),
-    "no epochs": (numbers(), [*XY, "--epochs", "0"], "epochs is 0"),
+    "no epochs": (numbers(), [*XY, "--epochs", "0"], "'max_epochs' parameter .* Got 0"),
+    "no anchors": (numbers(), [*XY, "--max-anchors", "0"], "'max_anchors' parameter .* Got 0"),
     "missing graph": (numbers(), [*XY, "--graph", "e.csv"], "e.csv does not exist"),
 }  # fmt: skip
 
@@ -280,6 +294,22 @@ def test_folders_that_are_no_runs(latopo, tmp_path):
         assert code == 2
         assert message in err
     assert (tmp_path / "mine" / "thesis.tex").read_text() == "x"
+
+
+def test_a_negative_seed(latopo, tmp_path):
+    (tmp_path / "t.csv").write_text(numbers())
+    code, _, err = latopo("fit", "t.csv", *XY, "--seed", "-1", "--test-fraction", "0", *QUICK)
+    assert code == 2
+    assert "--seed" in err
+
+
+def test_names_that_are_too_long(latopo, tmp_path):
+    (tmp_path / "t.csv").write_text(numbers())
+    for arguments in (["t.csv", *XY, "--out", "x" * 300], ["x" * 300 + ".csv", *XY]):
+        code, _, err = latopo("fit", *arguments, *QUICK)
+        assert code == 2
+        assert err.startswith("latopo: ")
+        assert len(err.splitlines()) == 1
 
 
 def test_read_only_folder(latopo, tmp_path, monkeypatch):

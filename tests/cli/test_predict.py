@@ -116,6 +116,12 @@ BAD = {
         GOOD,
         "preprocessing.json is damaged",
     ),
+    "run.json without target": (
+        lambda run: (run / "run.json").write_text('{"format": 1}'),
+        GOOD,
+        "run.json is damaged",
+    ),
+    "anchors of another form": (lambda run: (run / "anchors.json").write_text("5"), GOOD, "anchors.json is damaged"),
     "fewer anchors": (
         lambda run: edit(run / "anchors.json", lambda names: names.pop()),
         GOOD,
@@ -145,3 +151,6 @@ def test_an_existing_file_is_kept(run, predict, tmp_path):
     assert (tmp_path / "p.csv").read_text() == "mine"
     assert predict(run, "new.csv", "--out", "p.csv", "--overwrite")[0] == 0
     assert predict(run, "new.csv", "--out", "nowhere/p.csv")[0] == 2
+    code, _, err = predict(run, "new.csv", "--out", run)
+    assert code == 2
+    assert "is a folder; name a file" in err

@@ -39,6 +39,17 @@ def test_the_report_lies_in_the_run_unless_named(latopo, results, tmp_path):
 
 
 @pytest.mark.usefixtures("results")
+def test_only_a_report_is_replaced(latopo, tmp_path):
+    (tmp_path / "precious.csv").write_text("mine")
+    code, _, err = latopo("report", "results", "--out", "precious.csv")
+    assert code == 2
+    assert "precious.csv exists and is no report" in err
+    assert (tmp_path / "precious.csv").read_text() == "mine"
+    for _ in range(2):
+        assert latopo("report", "results", "--out", "mine.html")[0] == 0
+
+
+@pytest.mark.usefixtures("results")
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [

@@ -36,3 +36,9 @@ def test_missing_or_damaged_file_is_none(tmp_path):
     for damaged in (b"", content[:20], content[:-1]):
         (tmp_path / "file").write_bytes(damaged)
         assert read_data(tmp_path / "file") is None
+
+
+def test_others_may_read_it(tmp_path):
+    write_data(tmp_path / "file", _graph(torch.ones(2, 3)))
+    (tmp_path / "plain").touch()
+    assert (tmp_path / "file").stat().st_mode == (tmp_path / "plain").stat().st_mode

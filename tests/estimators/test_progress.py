@@ -26,15 +26,15 @@ def test_note_and_model_is_left_alone():
 
 
 def test_progress_goes_to_standard_error(capsys):
-    with epoch_progress(2, show=True) as on_epoch:
+    with epoch_progress(2, show=True, label="training score") as on_epoch:
         on_epoch({"selection_score": None})
         on_epoch({"selection_score": 0.5})
     captured = capsys.readouterr()
     assert captured.out == ""
     assert "2/2" in captured.err
-    assert "validation 0.500" in captured.err
+    assert "training score 0.500" in captured.err
 
 
 def test_no_progress():
-    with epoch_progress(2, show=False) as on_epoch:
+    with epoch_progress(2, show=False, label="") as on_epoch:
         assert on_epoch is None

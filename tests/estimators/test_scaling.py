@@ -18,13 +18,27 @@ def test_constant_columns_become_zero_also_with_rounding():
     assert Scaling.of("t", x).apply(x + 5).abs().max() == 0
 
 
-@pytest.mark.parametrize("share", [0.05, 0.9])
-def test_sparse_is_scaled_by_its_largest_size(share):
+@pytest.mark.parametrize(("share", "scaler"), [(0.05, MaxAbsScaler()), (0.9, StandardScaler())])
+def test_mostly_empty_columns_are_scaled_by_their_largest_size_and_others_as_dense(share, scaler):
     x = sparse.random_array((40, 20), density=share, rng=np.random.default_rng(0), format="csr") * -3.0
     scaled = Scaling.of("t", x).apply(x)
     assert scaled.layout == (torch.sparse_csr if share < 0.3 else torch.strided)
     dense = scaled.to_dense() if share < 0.3 else scaled
-    np.testing.assert_allclose(dense.numpy(), MaxAbsScaler().fit_transform(x).toarray())
+    np.testing.assert_allclose(dense.numpy(), scaler.fit_transform(x.toarray()))
+
+
+@pytest.mark.parametrize("container", [sparse.csr_array, sparse.csr_matrix])
+def test_a_filled_column_among_sparse_ones_loses_its_offset(container):
+    years = np.arange(1990.0, 2020.0)
+    x = np.column_stack([years, np.eye(30)])
+    scaling = Scaling.of("t", container(x))
+    scaled = scaling.apply(container(x))
+    assert scaled.layout == torch.sparse_csr
+    np.testing.assert_allclose(scaled.to_dense()[:, 0].numpy(), (years - years.mean()) / years.std())
+    assert torch.equal(scaled.to_dense()[:, 1:], torch.eye(30, dtype=torch.float64))
+    empty = scaling.apply(container((1, 31)))  # a query may have no entry there
+    np.testing.assert_allclose(empty.to_dense()[0, 0].item(), -years.mean() / years.std())
+    assert scaling.apply(container((0, 31))).shape == (0, 31)
 
 
 def test_overflow_is_refused():

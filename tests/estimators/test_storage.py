@@ -1,12 +1,15 @@
+import errno
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
+from sklearn.exceptions import NotFittedError
 
 from latopo.errors import LatopoError
-from latopo.estimators import DCMRegressor, DCMTransformer, load_estimator, save_estimator
+from latopo.estimators import DCMClassifier, DCMRegressor, DCMTransformer, load_estimator, save_estimator
 
 
 @pytest.fixture
@@ -28,6 +31,48 @@ def test_round_trip_of_the_others(cls, rows, tmp_path):
     save_estimator(estimator, tmp_path)
     ask = "transform" if cls is DCMTransformer else "predict"
     assert np.array_equal(getattr(load_estimator(tmp_path), ask)(rows[0]), getattr(estimator, ask)(rows[0]))
+
+
+def test_a_loaded_transformer_names_its_features(rows, tmp_path):
+    transformer = DCMTransformer(random_state=0, max_epochs=3).fit(*rows)
+    save_estimator(transformer, tmp_path)
+    again = load_estimator(tmp_path)
+    assert again.get_feature_names_out().tolist() == transformer.get_feature_names_out().tolist()
+    pytest.importorskip("pandas")
+    assert again.set_output(transform="pandas").transform(rows[0]).shape == (60, 96)
+
+
+@pytest.mark.parametrize("unit", ["D", "ns"])
+def test_what_cannot_be_saved_leaves_what_was_saved(classifier, rows, saved, unit):
+    days = np.datetime64("2024-01-01", unit) + rows[1]
+    with pytest.raises(LatopoError, match=r"datetime64\[.*expected numbers or texts"):
+        save_estimator(DCMClassifier(max_epochs=1).fit(rows[0], days), saved)
+    odd = DCMClassifier(max_epochs=1, unlabelled=object()).fit(*rows)
+    with pytest.raises(LatopoError, match="expected numbers and texts as parameters"):
+        save_estimator(odd, saved)
+    assert np.array_equal(load_estimator(saved).predict_proba(rows[0]), classifier.predict_proba(rows[0]))
+
+
+def test_a_full_disk_leaves_what_was_saved(classifier, rows, saved, monkeypatch):
+    def fill(path, content):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    other = DCMClassifier(max_epochs=1).fit(*rows)
+    monkeypatch.setattr(Path, "write_bytes", fill)
+    with pytest.raises(OSError, match=r"No space left.*\.(json|safetensors)"):
+        save_estimator(other, saved)
+    assert np.array_equal(load_estimator(saved).predict_proba(rows[0]), classifier.predict_proba(rows[0]))
+    assert len(list(saved.iterdir())) == 5
+
+
+def test_all_files_may_be_read_by_others(saved):
+    assert len({path.stat().st_mode for path in saved.iterdir()}) == 1
+
+
+def test_an_estimator_that_was_not_fitted(tmp_path):
+    with pytest.raises(NotFittedError, match="DCMClassifier"):
+        save_estimator(DCMClassifier(), tmp_path)
+    assert not list(tmp_path.iterdir())
 
 
 def test_another_process_gives_the_same(classifier, rows, saved):

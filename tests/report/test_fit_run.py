@@ -5,6 +5,7 @@ import pytest
 import torch
 
 from latopo import CellComplex
+from latopo.errors import LatopoError
 from latopo.report import build_page, read_run
 
 SCORES = {"latopo": 0.9, "logistic regression": 0.85, "most frequent class": 0.4}
@@ -55,6 +56,24 @@ def test_values_are_read_as_values(folder):
     assert points.is_quantity
     assert points.labels[0] == 1.5
     assert np.isnan(points.labels[1])
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("metrics.json", {}),
+        ("metrics.json", {"score": "R2", "training_rows": 3, "held_out_rows": 1, "held_out": 5}),
+        ("run.json", {"format": 1}),
+        ("run.json", []),
+        ("anchors.json", 5),
+        ("points.json", {}),
+        ("history.json", [1]),
+    ],
+)
+def test_a_damaged_file_is_named(folder, name, content):
+    (folder / name).write_text(json.dumps(content))
+    with pytest.raises(LatopoError, match=rf"{name} is damaged \(expected .*, got .*; fit again"):
+        read_run(folder)
 
 
 def test_no_held_out_rows_give_no_score(folder):

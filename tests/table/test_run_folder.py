@@ -1,3 +1,5 @@
+import errno
+
 import pytest
 
 from latopo.errors import LatopoError
@@ -19,6 +21,28 @@ def test_a_folder_appears_whole_or_not_at_all(tmp_path):
         crash_while_writing(tmp_path / "a" / "run")
     assert [path.name for path in (tmp_path / "a").iterdir()] == ["run"]
     assert [path.name for path in (tmp_path / "a" / "run").iterdir()] == ["run.json"]
+
+
+def test_files_that_are_no_part_of_a_run_stay(tmp_path):
+    (tmp_path / "run" / "figures").mkdir(parents=True)
+    for name in ("run.json", "complex.png", "notes.txt", "figures/1.png"):
+        (tmp_path / "run" / name).write_text("old")
+    with new_run_folder(tmp_path / "run", overwrite=True) as draft:
+        (draft / "run.json").write_text("new")
+    names = sorted(str(path.relative_to(tmp_path / "run")) for path in (tmp_path / "run").rglob("*"))
+    assert names == ["figures", "figures/1.png", "notes.txt", "run.json"]  # nothing of the old run, nothing else lost
+    assert (tmp_path / "run" / "run.json").read_text() == "new"
+
+
+def fill_the_disk(folder):
+    with new_run_folder(folder, overwrite=False):
+        raise OSError(errno.EFBIG, "File too large")
+
+
+def test_what_cannot_be_written_is_one_clear_error(tmp_path):
+    with pytest.raises(LatopoError, match=r"--out .*run cannot be written \(File too large\)"):
+        fill_the_disk(tmp_path / "run")
+    assert not list(tmp_path.iterdir())
 
 
 def test_an_empty_folder_may_be_used_and_a_link_may_not(tmp_path):

@@ -179,7 +179,7 @@ def test_ctrl_c_leaves_the_best_weights(blobs):
 
 
 def test_divergence_is_said(blobs):
-    with pytest.raises(LatopoError, match=r"train: the loss became (nan|inf) in epoch \d+; lower lr"):
+    with pytest.raises(LatopoError, match=r"train: the loss became (nan|inf) in epoch \d+; lower the learning rate"):
         fit(blobs, "mlp", TrainingSettings(epochs=50, lr=1e30))
 
 

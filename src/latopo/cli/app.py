@@ -46,11 +46,15 @@ app.command()(train)
 
 
 def main() -> None:
-    """Run the command line; bad input ends in one line on standard error and exit code 2."""
+    """Run the command line; bad input and files that cannot be used end in one line on standard error, exit code 2."""
     try:
         app()
     except LatopoError as error:
         typer.echo(f"latopo: {error}", err=True)
+        sys.exit(2)
+    except OSError as error:
+        where = "" if error.filename is None else f"{error.filename}: "
+        typer.echo(f"latopo: {where}{error.strerror or error}; check the name, the rights and the free space", err=True)
         sys.exit(2)
     except KeyboardInterrupt:
         typer.echo("latopo: stopped", err=True)

@@ -30,7 +30,7 @@ def fit(
     max_anchors: Annotated[
         int | None, typer.Option(help="Fit a random part of so many rows: time grows with their square.")
     ] = None,
-    seed: Annotated[int, typer.Option(help="Of everything random.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Of everything random.")] = 0,
     overwrite: Annotated[bool, typer.Option(help="Replace a run that is already in the folder.")] = False,
     quiet: Annotated[bool, typer.Option(help="Print the score alone.")] = False,
 ) -> None:

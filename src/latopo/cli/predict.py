@@ -32,7 +32,9 @@ def predict(
     from latopo.table.spreadsheet import write_csv
 
     path = out if out is not None else file.with_name(f"{file.stem}-predictions.csv")
-    if path.is_dir() or (path.exists() and not overwrite):
+    if path.is_dir():
+        raise LatopoError(f"--out {path} is a folder; name a file such as {path / 'predictions.csv'}")
+    if path.exists() and not overwrite:
         raise LatopoError(f"--out {path} exists; use --overwrite to replace it, or another name")
     fitted, table = read_run(run), read_raw_table(file, encoding)
     header, rows = _predictions(fitted, table)

@@ -11,7 +11,10 @@ def report(
     other: Annotated[
         Path | None, typer.Argument(metavar="RUN_B", help="A second run on the same points, to compare.")
     ] = None,
-    out: Annotated[Path | None, typer.Option(help="The file; report.html in the run's folder by default.")] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(help="The file, new or an earlier report; report.html in the run's folder by default."),
+    ] = None,
     fold: Annotated[
         int | None, typer.Option(min=0, help="Fold whose complex is drawn; the first finished one by default.")
     ] = None,
@@ -32,11 +35,13 @@ def report(
     from dataclasses import replace
 
     from latopo.errors import LatopoError
-    from latopo.report import read_run, write_report
+    from latopo.report import is_report, read_run, write_report
 
     target = out if out is not None else run / ("report.html" if other is None else f"report-{other.name}.html")
     if target.is_dir():
         raise LatopoError(f"report: --out {target} is a folder; name a file such as {target / 'report.html'}")
+    if target.exists() and not is_report(target):
+        raise LatopoError(f"report: {target} exists and is no report of latopo; choose another --out")
     data = read_run(run, fold, baseline or None)
     second = None if other is None else read_run(other, fold, baseline or None)
     if other is not None and second is not None and second.title == data.title:

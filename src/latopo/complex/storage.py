@@ -17,13 +17,19 @@ VERSION = 1
 
 def write(cells: Cells, path: str | os.PathLike[str]) -> None:
     """Write the cells to ``path``, whole or not at all: a reader never sees half of a file."""
+    content = serialise(cells)
+    with atomic_path(path) as draft:
+        draft.write_bytes(content)
+
+
+def serialise(cells: Cells) -> bytes:
+    """The content of the file that :func:`write` writes."""
     tensors = {"edge_index": cells.edge_index, "edge_prob": cells.edge_prob, "polygon_prob": cells.polygon_prob}
     tensors |= {f"polygons.{length}": rows for length, rows in cells.polygons.items()}
     # Cloned, because safetensors refuses tensors that share memory, as slices of one tensor do.
     stored = {name: tensor.detach().cpu().clone() for name, tensor in tensors.items() if tensor is not None}
     metadata = {"format": FORMAT, "version": str(VERSION), "num_nodes": str(cells.num_nodes)}
-    with atomic_path(path) as draft:
-        draft.write_bytes(to_bytes(stored, metadata))
+    return to_bytes(stored, metadata)
 
 
 def read(path: str | os.PathLike[str], device: str | torch.device = "cpu") -> Cells:

@@ -3,7 +3,8 @@
 from pathlib import Path
 
 from safetensors import SafetensorError
-from safetensors.torch import load_file, save_file
+from safetensors.torch import load_file
+from safetensors.torch import save as to_bytes
 from torch import Tensor
 from torch_geometric.data import Data
 
@@ -14,7 +15,7 @@ from latopo.data.root import written_atomically
 def write_data(path: Path, data: Data) -> None:
     """Write the tensors of ``data`` to ``path``; a CSR feature matrix is stored by its three parts."""
     with written_atomically(path) as draft:
-        save_file(_flatten(data), draft)
+        draft.write_bytes(to_bytes(_flatten(data)))
 
 
 def read_data(path: Path) -> Data | None:

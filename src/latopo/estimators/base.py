@@ -1,7 +1,8 @@
 """What the three estimators share: parameters, fitting, and queries that join the fitted complex."""
 
 import sys
-from typing import Any, Literal
+from numbers import Integral, Real
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import torch
@@ -9,6 +10,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import Interval, InvalidParameterError, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 from torch import Tensor
 
@@ -36,6 +38,24 @@ _MANY = 1_000  # labelled rows
 
 class DCMEstimator(BaseEstimator):
     """Base class of the estimators; the parameters are described there."""
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "max_length": [Interval(Integral, 0, None, closed="left")],
+        "degree": [Interval(Real, 0, None, closed="neither")],
+        "hidden_channels": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
+        "dropout": [Interval(Real, 0, 1, closed="left")],
+        "learning_rate": [Interval(Real, 0, None, closed="neither")],
+        "weight_decay": [Interval(Real, 0, None, closed="left"), StrOptions({"auto"})],
+        "max_epochs": [Interval(Integral, 1, None, closed="left")],
+        "early_stopping": ["boolean", StrOptions({"auto"})],
+        "validation_fraction": [Interval(Real, 0, 1, closed="left")],
+        "patience": [Interval(Integral, 1, None, closed="left")],
+        "max_anchors": [Interval(Integral, 2, None, closed="left"), None],
+        "unlabelled": "no_validation",
+        "random_state": ["random_state"],
+        "device": [str],
+        "verbose": ["verbose"],
+    }
 
     complex_: CellComplex
     n_features_in_: int
@@ -84,6 +104,7 @@ class DCMEstimator(BaseEstimator):
     def _fit(self, X: Any, target: NDArray[Any], labelled: NDArray[np.bool_], num_classes: int, edge_index: Any) -> Any:
         """Train on checked data and answer for every row; ``target``: classes from 0, or values (``num_classes`` 0)."""
         name = type(self).__name__
+        self._check_parameters()
         random = check_random_state(self.random_state)
         seed = int(random.randint(2**31 - 1))
         edges = _edge_tensor(name, edge_index, X.shape[0])
@@ -104,6 +125,12 @@ class DCMEstimator(BaseEstimator):
         self._adopt(model, topology)
         return self._all_rows(X, output.prediction)
 
+    def _check_parameters(self) -> None:
+        try:
+            self._validate_params()
+        except InvalidParameterError as error:
+            raise LatopoError(str(error)) from error
+
     def _width(self, labelled: int) -> int:
         return (32 if labelled < _MANY else 64) if self.hidden_channels == "auto" else self.hidden_channels
 
@@ -112,10 +139,6 @@ class DCMEstimator(BaseEstimator):
         return min(0.03, 15 / labelled) if self.weight_decay == "auto" else self.weight_decay
 
     def _stops_early(self, labelled: int) -> bool:
-        if self.early_stopping not in (True, False, "auto"):
-            raise LatopoError(
-                f"{type(self).__name__}: early_stopping must be True, False or 'auto', got {self.early_stopping!r}"
-            )
         return labelled >= _ENOUGH_TO_STOP if self.early_stopping == "auto" else bool(self.early_stopping)
 
     def _anchor_rows(self, labelled: NDArray[np.bool_], random: np.random.RandomState) -> NDArray[np.int64]:
@@ -141,10 +164,10 @@ class DCMEstimator(BaseEstimator):
             in_channels,
             out_channels,
             graph,
-            hidden_channels=self._width(labelled),
-            max_length=self.max_length,
-            degree=self.degree,
-            dropout=self.dropout,
+            hidden_channels=int(self._width(labelled)),
+            max_length=int(self.max_length),
+            degree=float(self.degree),
+            dropout=float(self.dropout),
         )
         assert isinstance(model, DCMNet)
         # The degree is held on average only, and a clique has cubes of its size in triangles: a few for each row are
@@ -165,18 +188,19 @@ class DCMEstimator(BaseEstimator):
     ) -> Any:
         device = _device(self.device)
         settings = TrainingSettings(
-            epochs=self.max_epochs,
-            lr=self.learning_rate,
-            weight_decay=self._decay(labelled),
+            epochs=int(self.max_epochs),
+            lr=float(self.learning_rate),
+            weight_decay=float(self._decay(labelled)),
             seed=seed,
-            patience=self.patience if self._stops_early(labelled) else None,
+            patience=int(self.patience) if self._stops_early(labelled) else None,
         )
         if self.verbose:
             print(time_note(model, x, self.max_epochs), file=sys.stderr)
         model.to(device)
         rows, chosen = (torch.from_numpy(part).to(device) for part in parts)
         moved = None if edges is None else edges.to(device)
-        with epoch_progress(self.max_epochs, bool(self.verbose)) as on_epoch:
+        label = "training score" if parts[0] is parts[1] else "validation score"
+        with epoch_progress(int(self.max_epochs), bool(self.verbose), label) as on_epoch:
             return train(
                 model, x.to(device), y.to(device), moved, rows, chosen, settings,
                 num_classes=num_classes, on_epoch=on_epoch,
@@ -242,6 +266,8 @@ def _device(name: str) -> torch.device:
     if name == "auto":
         name = "cuda" if torch.cuda.is_available() else "cpu"
     try:
-        return torch.device(name)
-    except RuntimeError as error:
-        raise LatopoError(f"device: expected auto, cpu, cuda or another name that torch knows, got {name!r}") from error
+        return torch.empty(0, device=name).device
+    except (RuntimeError, AssertionError) as error:  # no such name; built without it
+        raise LatopoError(
+            f"device: expected 'auto', 'cpu' or another device that torch finds here, got {name!r}: {error}"
+        ) from error

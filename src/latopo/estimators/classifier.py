@@ -34,11 +34,12 @@ class DCMClassifier(ClassifierMixin, DCMEstimator):
         weight_decay: of Adam; ``"auto"``: 15 / labelled rows, at most 0.03.
         max_epochs: most epochs; each is one step on all rows.
         early_stopping: whether a part of the labelled rows is kept from training and chooses the epoch; ``"auto"``:
-            from 10,000 labelled rows on. Without it, all epochs are done.
+            from 10,000 labelled rows on. Without it, all epochs are done, and the one with the best score on the
+            training rows is kept.
         validation_fraction: that part.
         patience: evaluations (one every third epoch) without progress after which training stops.
-        max_anchors: with more rows than this, a random part of them makes the complex and the others are not used: time
-            grows with the square of the rows.
+        max_anchors: with more rows than this (at least 2), a random part of them makes the complex and the others are
+            not used: time grows with the square of the rows.
         unlabelled: the value of ``y`` that means "no label", such as −1. Such rows take part in the topology. By
             default every value is a class.
         random_state: seed, ``RandomState`` or None.

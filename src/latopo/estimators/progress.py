@@ -53,8 +53,11 @@ def time_note(model: DCMNet, x: Tensor, epochs: int) -> str:
 
 
 @contextmanager
-def epoch_progress(epochs: int, show: bool) -> Iterator[OnEpoch | None]:
-    """A progress bar on standard error, one step per epoch, with the last score; None if it is not to be shown."""
+def epoch_progress(epochs: int, show: bool, label: str) -> Iterator[OnEpoch | None]:
+    """A progress bar on standard error, one step per epoch, with the last score; None if it is not to be shown.
+
+    ``label`` says which score it is, that of the rows which choose the epoch.
+    """
     if not show:
         yield None
         return
@@ -67,6 +70,6 @@ def epoch_progress(epochs: int, show: bool) -> Iterator[OnEpoch | None]:
 
         def on_epoch(row: dict[str, Any]) -> None:
             score = row["selection_score"]
-            progress.update(bar, advance=1, description=None if score is None else f"validation {score:.3f}")
+            progress.update(bar, advance=1, description=None if score is None else f"{label} {score:.3f}")
 
         yield on_epoch

@@ -12,10 +12,12 @@ import torch
 from numpy.typing import NDArray
 from safetensors.torch import load_file
 from safetensors.torch import save as to_bytes
+from sklearn.utils.validation import check_is_fitted
 
-from latopo._files import atomic_path
+from latopo._files import write_files
 from latopo._version import __version__
 from latopo.complex import CellComplex
+from latopo.complex.storage import serialise
 from latopo.errors import LatopoError
 from latopo.estimators.base import DCMEstimator
 from latopo.estimators.classifier import DCMClassifier
@@ -23,7 +25,8 @@ from latopo.estimators.fitted import FittedTopology, PolygonRule
 from latopo.estimators.regressor import DCMRegressor
 from latopo.estimators.scaling import Scaling
 from latopo.estimators.transformer import DCMTransformer
-from latopo.models import DCMNet, load_model, save_model
+from latopo.models import DCMNet, load_model
+from latopo.models.storage import model_files
 
 __all__ = ["load_estimator", "save_estimator"]
 
@@ -36,7 +39,12 @@ def save_estimator(estimator: DCMEstimator, folder: str | os.PathLike[str]) -> N
     """Write a fitted estimator into a folder.
 
     ``estimator.json`` (class, parameters, classes, checksums of the others), ``model.json``, ``weights.safetensors``,
-    ``complex.safetensors`` and ``features.safetensors`` (hidden features of the training rows, not the rows).
+    ``complex.safetensors`` and ``features.safetensors`` (hidden features of the training rows, not the rows). An
+    estimator that was saved there before is replaced in the end only, when all is ready.
+
+    Raises:
+        LatopoError: the classes are neither numbers nor texts.
+        sklearn.exceptions.NotFittedError: it was not fitted.
 
     Example:
         >>> import tempfile
@@ -47,18 +55,19 @@ def save_estimator(estimator: DCMEstimator, folder: str | os.PathLike[str]) -> N
         >>> bool((load_estimator(folder).predict_proba(X) == classifier.predict_proba(X)).all())
         True
     """
-    target, topology = Path(folder), estimator._topology
-    save_model(estimator._model, target)
-    topology.complex.save(target / "complex.safetensors")
+    check_is_fitted(estimator)
+    topology = estimator._topology
+    files = {**model_files(estimator._model), "complex.safetensors": serialise(topology.complex._cells)}
     shift, factor = (torch.from_numpy(part) for part in estimator._scaling)
     tensors = {"hidden": topology.hidden, "x_aux": topology.x_aux, "shift": shift, "factor": factor}
     tensors["anchor_rows"] = torch.from_numpy(estimator.anchor_rows_)
-    with atomic_path(target / "features.safetensors") as draft:
-        # Not safetensors' own file writing: its files can be read by their owner alone.
-        draft.write_bytes(to_bytes({name: tensor.contiguous() for name, tensor in tensors.items()}))
-    described = {**_describe(estimator), "checksums": {name: _checksum(target / name) for name in _FILES}}
-    with atomic_path(target / "estimator.json") as draft:
-        draft.write_text(json.dumps(described, indent=2), encoding="utf-8")
+    files["features.safetensors"] = to_bytes({name: tensor.contiguous() for name, tensor in tensors.items()})
+    described = {**_describe(estimator), "checksums": {name: _checksum(files[name]) for name in _FILES}}
+    try:
+        files["estimator.json"] = json.dumps(described, indent=2).encode()
+    except TypeError as error:
+        raise LatopoError(f"save_estimator: expected numbers and texts as parameters and classes: {error}") from error
+    write_files(folder, files)
 
 
 def load_estimator(folder: str | os.PathLike[str]) -> Any:
@@ -86,12 +95,22 @@ def _describe(estimator: DCMEstimator) -> dict[str, Any]:
         "latopo": __version__,
         "class": type(estimator).__name__,
         "parameters": {name: _plain(value) for name, value in parameters.items()},
-        "classes": None if classes is None else classes.tolist(),
+        "classes": None if classes is None else _plain_classes(classes),
         "feature_names": None if names is None else names.tolist(),
         "features": estimator.n_features_in_,
         "target": [estimator.target_mean_, estimator.target_scale_],
         "polygon_rule": asdict(estimator._topology.rule),
     }
+
+
+def _plain_classes(classes: NDArray[Any]) -> list[Any]:
+    # Dates would come back as something else, or not at all.
+    if classes.dtype.kind not in "biufUO":
+        raise LatopoError(
+            f"save_estimator: the classes are of type {classes.dtype}, expected numbers or texts; fit with "
+            "y.astype(str)"
+        )
+    return classes.tolist()
 
 
 def _plain(value: Any) -> Any:
@@ -136,13 +155,13 @@ def _read_description(source: Path) -> dict[str, Any]:
     return described
 
 
-def _checksum(path: Path) -> str:
-    return hashlib.sha256(path.read_bytes()).hexdigest()
+def _checksum(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
 
 
 def _check(path: Path, expected: str) -> None:
     try:
-        found = _checksum(path)
+        found = _checksum(path.read_bytes())
     except OSError as error:
         raise LatopoError(f"load_estimator: {path} cannot be read: {error.strerror}") from error
     if found != expected:

@@ -48,8 +48,11 @@ class DCMTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, DCMEstim
             y = column_or_1d(y, warn=True)
             classes, numbers, labelled = class_targets(type(self).__name__, y, self.unlabelled)
             self._fit(X, numbers, labelled, len(classes), edge_index)
-        self._n_features_out = self._model.head.in_features
         return self
+
+    @property
+    def _n_features_out(self) -> int:
+        return self._model.head.in_features
 
     def transform(self, X: Any) -> NDArray[np.float64]:
         """The features of each row, [N, parts · hidden_channels]."""

@@ -4,9 +4,10 @@ import json
 import os
 from pathlib import Path
 
-from safetensors.torch import load_file, save_file
+from safetensors.torch import load_file
+from safetensors.torch import save as to_bytes
 
-from latopo._files import atomic_path
+from latopo._files import write_files
 from latopo._version import __version__
 from latopo.errors import LatopoError
 from latopo.models.dcm_net import DCMNet
@@ -16,22 +17,22 @@ from latopo.models.mlp import MLP
 from latopo.models.model import Model
 from latopo.models.skip_gcn import SkipGCN
 
-__all__ = ["load_model", "save_model"]
+__all__ = ["load_model", "model_files", "save_model"]
 
 FORMAT = 1
 _CLASSES: dict[str, type[Model]] = {cls.__name__: cls for cls in (MLP, GCN, SkipGCN, DGMNet, DCMNet)}
 
 
 def save_model(model: Model, folder: str | os.PathLike[str]) -> None:
-    """Write ``model.json`` (class and settings) and ``weights.safetensors`` into a folder, each atomically."""
-    target = Path(folder)
-    target.mkdir(parents=True, exist_ok=True)
+    """Write ``model.json`` (class and settings) and ``weights.safetensors`` into a folder, both or none."""
+    write_files(folder, model_files(model))
+
+
+def model_files(model: Model) -> dict[str, bytes]:
+    """Name and content of the files of a model."""
     weights = {name: tensor.detach().cpu().contiguous() for name, tensor in model.state_dict().items()}
     described = {"format": FORMAT, "latopo": __version__, "class": type(model).__name__, "settings": model.settings}
-    with atomic_path(target / "weights.safetensors") as draft:
-        save_file(weights, draft)
-    with atomic_path(target / "model.json") as draft:
-        draft.write_text(json.dumps(described, indent=2))
+    return {"weights.safetensors": to_bytes(weights), "model.json": json.dumps(described, indent=2).encode()}
 
 
 def load_model(folder: str | os.PathLike[str]) -> Model:

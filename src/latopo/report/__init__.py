@@ -5,7 +5,7 @@ content → :func:`write_report`.
 """
 
 from latopo.report.data import Baseline, Points, ReportData, Score, Table, TableCell, TableRow
-from latopo.report.page import build_page, write_report
+from latopo.report.page import build_page, is_report, write_report
 from latopo.report.runs import read_run
 
 __all__ = [
@@ -17,6 +17,7 @@ __all__ = [
     "TableCell",
     "TableRow",
     "build_page",
+    "is_report",
     "read_run",
     "write_report",
 ]

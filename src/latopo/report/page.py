@@ -23,10 +23,18 @@ from latopo.report.scenes import describe_drawing
 from latopo.report.sections import curves_section, glossary, settings_section, strongest_section, structure_section
 from latopo.report.summary import summary
 
-__all__ = ["build_page", "write_report"]
+__all__ = ["build_page", "is_report", "write_report"]
 
 # One after another in one function: browsers cannot import from an inline module.
 _SCRIPTS = ("data", "colors", "camera", "cells", "painter", "picker", "drawing", "panel", "charts", "tables", "main")
+
+
+_OVERLINE = b'<p class="overline">latopo report</p>'  # of assets/page.html
+
+
+def is_report(path: Path) -> bool:
+    """Whether a file is a report that :func:`write_report` wrote."""
+    return _OVERLINE in path.read_bytes()
 
 
 def write_report(path: str | os.PathLike[str], data: ReportData, other: ReportData | None = None) -> Path:

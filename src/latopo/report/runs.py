@@ -25,7 +25,11 @@ def read_run(folder: Path, fold: int | None = None, baselines: Sequence[Path] | 
         raise LatopoError(f"report: {folder} is no run of latopo train, so it has no folds and takes no baselines")
     if (folder / "run.json").is_file():
         from latopo.report.fit_run import from_fit_run
+        from latopo.report.run_files import read_json
+        from latopo.table.run_files import CHECKED, check_run_file
 
+        for path in filter(Path.is_file, map(folder.joinpath, CHECKED)):
+            check_run_file(path, read_json(path))
         return from_fit_run(folder)
     if (folder / "records.jsonl").is_file():
         from latopo.report.results_run import from_results

@@ -14,12 +14,18 @@ from latopo.complex import CellComplex
 from latopo.errors import LatopoError
 from latopo.estimators.storage import load_estimator, save_estimator
 from latopo.table.preprocessing import Preprocessing
+from latopo.table.run_files import check_run_file
 from latopo.table.spreadsheet import write_csv
 
 __all__ = ["FittedRun", "new_run_folder", "read_run", "write_points", "write_run"]
 
 FORMAT = 1
 _MARK = "run.json"
+_OWN = (
+    *("run.json", "preprocessing.json", "metrics.json", "anchors.json", "points.json", "history.json"),
+    *("model.json", "weights.safetensors", "features.safetensors", "complex.safetensors", "estimator.json"),
+    *("edges.csv", "polygons.csv", "complex.png"),
+)
 
 
 class FittedRun:
@@ -41,23 +47,28 @@ class FittedRun:
 
 @contextmanager
 def new_run_folder(target: Path, overwrite: bool) -> Iterator[Path]:
-    """Give a folder to write to that becomes ``target`` only if the block ends without an error.
+    """Give a folder to write to whose files become the run ``target`` only if the block ends without an error.
 
-    An existing run is replaced with ``overwrite`` only, and only in the end; any other folder that is not empty is
-    never replaced.
+    An existing run is replaced with ``overwrite`` only, and only in the end; other files in its folder stay. Any other
+    folder that is not empty is never written to.
 
     Raises:
-        LatopoError: the target exists, or its parent cannot be written.
+        LatopoError: the target exists, or cannot be written.
     """
     check_run_folder(target, overwrite)
-    draft = target.with_name(f".{target.name}.{uuid4().hex}")
+    # Within a folder that exists: its files then move within one file system, whatever is mounted there.
+    draft = (target if target.is_dir() else target.parent) / f".latopo-{uuid4().hex}"
     try:
         draft.mkdir(parents=True)
     except OSError as error:
         raise LatopoError(f"--out {target}: the folder cannot be made ({error.strerror})") from error
     try:
         yield draft
-        _swap(draft, target)
+        _install(draft, target)
+    except OSError as error:
+        raise LatopoError(
+            f"--out {target} cannot be written ({error.strerror or error}); make room, or choose another folder"
+        ) from error
     finally:
         shutil.rmtree(draft, ignore_errors=True)
 
@@ -71,18 +82,23 @@ def check_run_folder(target: Path, overwrite: bool) -> None:
             raise LatopoError(f"--out {target} exists and holds other files; choose another folder")
         if not overwrite:
             raise LatopoError(f"--out {target} holds a run already; use --overwrite to replace it, or another folder")
-    parent = next(folder for folder in target.absolute().parents if folder.exists())
-    if not parent.is_dir() or not os.access(parent, os.W_OK):
-        raise LatopoError(f"--out {target}: {parent} cannot be written to; choose another folder")
+    place = target.absolute()
+    existing = next(folder for folder in (place, *place.parents) if folder.exists())
+    if not existing.is_dir() or not os.access(existing, os.W_OK):
+        raise LatopoError(f"--out {target}: {existing} cannot be written to; choose another folder")
 
 
-def _swap(draft: Path, target: Path) -> None:
-    """Put the new folder in place of the old one, which is gone only once the new one stands."""
-    old = target.with_name(f".{target.name}.{uuid4().hex}")
-    if target.exists():
-        target.rename(old)
-    draft.rename(target)
-    shutil.rmtree(old, ignore_errors=True)
+def _install(draft: Path, target: Path) -> None:
+    """Put the new run in place of an old one, of which nothing is left; files that are not a run's own are kept."""
+    if not target.exists():
+        draft.rename(target)
+        return
+    # Not one folder for the other: the target may be where the user's shell is. No run.json, no run: gone first, back
+    # last, so that no reader takes a mixture for a run.
+    for name in _OWN:
+        (target / name).unlink(missing_ok=True)
+    for path in sorted(draft.iterdir(), key=lambda path: path.name == _MARK):
+        path.replace(target / path.name)
 
 
 def write_run(folder: Path, run: FittedRun, metrics: dict[str, Any]) -> None:
@@ -119,8 +135,10 @@ def read_run(folder: Path) -> FittedRun:
             f"{folder} was written by latopo {settings.get('latopo')} in format {settings['format']}, this latopo "
             f"{__version__} reads format {FORMAT}; upgrade latopo, or fit again"
         )
+    check_run_file(folder / _MARK, settings)
     preprocessing = Preprocessing.from_json(_read_json(folder / "preprocessing.json"))
-    estimator, anchor_ids = load_estimator(folder), _read_json(folder / "anchors.json")
+    anchor_ids = check_run_file(folder / "anchors.json", _read_json(folder / "anchors.json"))
+    estimator = load_estimator(folder)
     features, anchors = len(preprocessing.feature_names), estimator.complex_.num_nodes
     if estimator.n_features_in_ != features or len(anchor_ids) != anchors:
         raise LatopoError(f"the files in {folder} do not belong together; fit again")

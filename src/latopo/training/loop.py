@@ -213,7 +213,8 @@ class Trainer:
         value = loss.item()
         if not math.isfinite(value):
             raise LatopoError(
-                f"train: the loss became {value} in epoch {self.epoch}; lower lr (now {self.settings.lr}) or scale x"
+                f"train: the loss became {value} in epoch {self.epoch}; lower the learning rate (now "
+                f"{self.settings.lr}) or scale x"
             )
         self._optimizer.zero_grad()
         loss.backward()
