@@ -63,3 +63,37 @@ def test_parsing_keeps_missing_cells():
 def test_feature_names():
     assert Column("c", "category", values=("a", None)).feature_names == ["c=a", "c=(missing)"]
     assert Column("c", "number").feature_names == ["c"]
+
+
+@pytest.mark.parametrize(
+    ("cells", "expected"),
+    [
+        (["1", "3", None, "900"], Column("c", "number", fill=2.0)),
+        (["a", "b", "b", "green", "green", "green"], Column("c", "category", values=("b", "a"))),
+        (["1", "2", "1", "x", "x", "x"], Column("c", "category", values=("1", "2"))),
+        (["x", "x", "x", "y"], None),
+        ([None, None, None, "7"], None),
+    ],
+)
+def test_only_some_rows_are_learned_from(cells, expected):
+    assert infer_column("c", cells, rows=np.array([0, 1, 2]))[0] == expected
+
+
+@pytest.mark.parametrize("bad", ["oops", "inf", "1e999"])
+def test_cells_of_all_rows_are_checked_and_counted_in_the_file(bad):
+    cells = [str(row * 1.5) for row in range(60)]
+    cells[49] = bad
+    for rows in (np.arange(40, 60), np.arange(40)):
+        with pytest.raises(LatopoError, match="row 50"):
+            infer_column("c", cells, rows=rows)
+
+
+def test_bad_dates_are_counted_in_the_file():
+    with pytest.raises(LatopoError, match=r"row 3 has '2024-02-31'; correct it"):
+        infer_column("c", ["2024-01-01", "2024-01-02", "2024-02-31"], rows=np.array([0, 1]))
+
+
+def test_row_numbers_are_left_out_though_rows_are_held_out():
+    column, notes = infer_column("c", [str(row) for row in range(1, 41)], rows=np.arange(0, 40, 2))
+    assert column is None
+    assert notes == ["column 'c' only numbers the rows: left out"]

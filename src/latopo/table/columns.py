@@ -17,6 +17,7 @@ __all__ = ["Column", "Kind", "infer_column", "parse_dates", "parse_numbers"]
 Kind = Literal["number", "date", "category"]
 Cells = list[str | None]
 FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
 
 MAX_CATEGORIES = 50
 _MOSTLY = 0.9  # share of numbers from which a column counts as numeric with mistakes in it
@@ -49,8 +50,13 @@ class Column:
         return [f"{self.name}={'(missing)' if value is None else value}" for value in self.values]
 
 
-def infer_column(name: str, cells: Cells, categorical: bool = False) -> tuple[Column | None, list[str]]:
+def infer_column(
+    name: str, cells: Cells, categorical: bool = False, rows: IntArray | None = None
+) -> tuple[Column | None, list[str]]:
     """The column's kind, None if there is nothing to learn from it, and notes on what was decided and why.
+
+    All cells are checked and decide on the kind; the median and the categories are those of ``rows`` alone, by default
+    of all: rows that are held out for a test must not be learned from.
 
     Raises:
         LatopoError: a number is infinite, or a numeric column has text in it.
@@ -61,18 +67,25 @@ def infer_column(name: str, cells: Cells, categorical: bool = False) -> tuple[Co
         >>> infer_column("same", ["x", "x"])
         (None, ["column 'same' is constant ('x'): left out"])
     """
-    counts = Counter(cell for cell in cells if cell is not None)
-    if not counts:
+    rows = np.arange(len(cells)) if rows is None else rows
+    learned = Counter(cells[row] for row in rows)
+    if set(learned) <= {None}:
         return None, [f"column {name!r} is empty: left out"]
-    if len(counts) == 1 and None not in cells:
-        return None, [f"column {name!r} is constant ({next(iter(counts))!r}): left out"]
+    if len(learned) == 1:
+        return None, [f"column {name!r} is constant ({next(iter(learned))!r}): left out"]
+    counts = Counter(cell for cell in cells if cell is not None)
     if not categorical:
         _refuse_text_among_numbers(name, cells, counts)
         if all(map(_is_number, counts)):
-            return _number_column(name, cells)
+            return _number_column(name, cells, rows)
         if all(map(_is_date, counts)):
-            return _date_column(name, cells)
-    return _category_column(name, cells, counts, categorical)
+            return _filled(name, "date", parse_dates(name, cells)[rows])
+        if len(counts) > min(MAX_CATEGORIES, max(len(cells) // 2, 2)):
+            return None, [
+                f"column {name!r} has {len(counts)} different texts in {len(cells)} rows, an identifier or free text: "
+                f"left out (keep it with --categorical {name!r})"
+            ]
+    return _category_column(name, learned)
 
 
 def _is_number(cell: str) -> bool:
@@ -129,47 +142,38 @@ def parse_dates(name: str, cells: Cells) -> FloatArray:
             moment = datetime.fromisoformat(cell)
         except ValueError as error:
             raise LatopoError(
-                f"column {name!r} must hold dates such as 2024-01-31, but row {row + 1} has {cell!r}"
+                f"column {name!r} must hold dates such as 2024-01-31, but row {row + 1} has {cell!r}; correct it, or "
+                "leave the cell empty"
             ) from error
         zone = moment.tzinfo or UTC
         values[row] = moment.replace(tzinfo=zone).timestamp() / 86400
     return values
 
 
-def _number_column(name: str, cells: Cells) -> tuple[Column | None, list[str]]:
+def _number_column(name: str, cells: Cells, rows: IntArray) -> tuple[Column | None, list[str]]:
     values = parse_numbers(name, cells)
     if len(values) >= 20 and bool(np.all(np.diff(values) == 1)):
         return None, [f"column {name!r} only numbers the rows: left out"]
-    column, notes = _filled(name, "number", values)
+    column, notes = _filled(name, "number", values[rows])
     if any(cell is not None and cell.lstrip("+-").isdigit() and abs(float(cell)) > _EXACT for cell in cells):
         notes.append(f"column {name!r} has integers beyond 2^53, which lose digits; if it is an identifier, --drop it")
     return column, notes
 
 
-def _date_column(name: str, cells: Cells) -> tuple[Column, list[str]]:
-    column, notes = _filled(name, "date", parse_dates(name, cells))
-    return column, [f"column {name!r} holds dates: taken as days", *notes]
-
-
 def _filled(name: str, kind: Kind, values: FloatArray) -> tuple[Column, list[str]]:
     missing, fill = int(np.isnan(values).sum()), float(np.nanmedian(values))
-    words = "value" if missing == 1 else "values"
-    notes = [f"column {name!r}: {missing} missing {words}, set to the median {fill:g}"] if missing else []
+    notes = [f"column {name!r} holds dates: taken as days"] if kind == "date" else []
+    if missing:
+        words = "value" if missing == 1 else "values"
+        notes.append(f"column {name!r}: {missing} missing {words}, set to the median {fill:g}")
     return Column(name, kind, fill=fill), notes
 
 
-def _category_column(
-    name: str, cells: Cells, counts: Counter[str], categorical: bool
-) -> tuple[Column | None, list[str]]:
-    if not categorical and len(counts) > min(MAX_CATEGORIES, max(len(cells) // 2, 2)):
-        return None, [
-            f"column {name!r} has {len(counts)} different texts in {len(cells)} rows, an identifier or free text: left "
-            f"out (keep it with --categorical {name!r})"
-        ]
-    values: list[str | None] = [value for value, _ in sorted(counts.items(), key=lambda item: (-item[1], item[0]))]
-    missing = cells.count(None)
-    notes = []
-    if missing:
-        values.append(None)
-        notes = [f"column {name!r}: {missing} missing, taken as a category of their own"]
-    return Column(name, "category", values=tuple(values)), notes
+def _category_column(name: str, learned: Counter[str | None]) -> tuple[Column, list[str]]:
+    missing = learned[None]
+    known = [(cell, count) for cell, count in learned.items() if cell is not None]
+    values: list[str | None] = [cell for cell, _ in sorted(known, key=lambda item: (-item[1], item[0]))]
+    if not missing:
+        return Column(name, "category", values=tuple(values)), []
+    notes = [f"column {name!r}: {missing} missing, taken as a category of their own"]
+    return Column(name, "category", values=(*values, None)), notes

@@ -68,17 +68,16 @@ def fit_table(table: RawTable, request: FitRequest, say: Callable[[str], None]) 
     target = read_target(table, request.target, request.task)
     edges = None if request.graph is None else read_edges(request.graph, ids, request.encoding)
     train, test = _split(target, request.test_fraction, request.seed)
-    # Only training rows decide on columns: medians and categories of held-out rows would be a look at the test.
-    used = table.take(train.tolist())
     left_out = {request.target, *request.drop} | ({request.id_column} if request.id_column else set())
-    preprocessing = Preprocessing.fit(used, left_out, request.categorical)
+    # All cells are checked before the training, but medians and categories of held-out rows would be a look at the test.
+    preprocessing = Preprocessing.fit(table, left_out, request.categorical, train)
     _tell(say, table, preprocessing, target)
-    X, _ = preprocessing.transform(used)
-    estimator = _estimator(target, request)
-    estimator.fit(X, target.values[train], edge_index=_edges_between(edges, train, len(ids), say))
-    X_test, notes = preprocessing.transform(table.take(test.tolist())) if test.size else (X[:0], [])
+    X, _ = preprocessing.transform(table.take(train.tolist()))
+    X_test, notes = preprocessing.transform(table.take(test.tolist()))
     for note in notes:
         say(f"held-out rows: {note}")
+    estimator = _estimator(target, request)
+    estimator.fit(X, target.values[train], edge_index=_edges_between(edges, train, len(ids), say))
     metrics = _metrics(
         estimator, target, (X, target.values[train], target.labelled[train]), X_test, target.values[test]
     )
