@@ -97,3 +97,27 @@ def test_row_numbers_are_left_out_though_rows_are_held_out():
     column, notes = infer_column("c", [str(row) for row in range(1, 41)], rows=np.arange(0, 40, 2))
     assert column is None
     assert notes == ["column 'c' only numbers the rows: left out"]
+
+
+@pytest.mark.parametrize("form", ["${:,.2f}", "{:.1f}%", "{:,.0f}", "{:.2f} €", "-${:.2f}", "£ {:.2f}"])
+def test_numbers_with_signs_are_called_numbers(form):
+    column, notes = infer_column("c", [form.format(1000 + row * 7.77) for row in range(100)])
+    assert column is None
+    assert "in row 1 is no plain number: left out" in notes[0]
+    assert "for numbers, write plain ones" in notes[0]
+    assert "--categorical" not in notes[0]
+
+
+def test_numbers_with_many_dashes_and_decimal_commas_are_called_numbers():
+    dashes = infer_column("c", [str(row / 8) if row % 5 else "-" for row in range(1, 101)])[1]
+    assert "'-' in row 5 is no plain number" in dashes[0]
+    commas = infer_column("c", [f"{row / 8}".replace(".", ",") for row in range(100)])[1]
+    assert "'0,0' in row 1 is no plain number" in commas[0]
+    for form in ("id{}", "{}-{}", "%{}", "{}/01/2020"):
+        assert "identifier or free text" in infer_column("c", [form.format(row, row) for row in range(100)])[1][0]
+
+
+def test_numbers_with_signs_that_become_categories_are_called_numbers():
+    column, notes = infer_column("c", [f"{row % 20}%" for row in range(100)])
+    assert column is not None
+    assert "'0%' in row 1 is no plain number: taken as categories" in notes[0]

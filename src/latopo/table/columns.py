@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from latopo.errors import LatopoError
 
-__all__ = ["Column", "Kind", "infer_column", "parse_dates", "parse_numbers"]
+__all__ = ["MOSTLY", "Column", "Kind", "infer_column", "is_finite_number", "parse_dates", "parse_numbers"]
 
 Kind = Literal["number", "date", "category"]
 Cells = list[str | None]
@@ -20,9 +20,13 @@ FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
 MAX_CATEGORIES = 50
-_MOSTLY = 0.9  # share of numbers from which a column counts as numeric with mistakes in it
+MOSTLY = 0.9  # share of numbers from which a column counts as numeric with mistakes in it
 _EXACT = 2**53  # integers beyond have no float64 of their own
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+# A number as people write it: a currency or percent sign, separators of thousands, a decimal comma.
+_NUMBER_LIKE = re.compile(
+    r"[+-]?[$€£¥]?\s*[+-]?(\d{1,3}([., '’\u00a0\u202f]\d{3})+|\d+)?([.,]\d*)?([eE][+-]?\d+)?(?<=[\d.,])\s*[%$€£¥]?"
+)
 _DATE = re.compile(r"\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)?)?")
 
 
@@ -80,11 +84,7 @@ def infer_column(
             return _number_column(name, cells, rows)
         if all(map(_is_date, counts)):
             return _filled(name, "date", parse_dates(name, cells)[rows])
-        if len(counts) > min(MAX_CATEGORIES, max(len(cells) // 2, 2)):
-            return None, [
-                f"column {name!r} has {len(counts)} different texts in {len(cells)} rows, an identifier or free text: "
-                f"left out (keep it with --categorical {name!r})"
-            ]
+        return _text_column(name, cells, counts, learned)
     return _category_column(name, learned)
 
 
@@ -92,8 +92,17 @@ def _is_number(cell: str) -> bool:
     return _NUMBER.fullmatch(cell) is not None or _is_infinite(cell)
 
 
+def is_finite_number(cell: str) -> bool:
+    """Whether a cell is a number that float64 can hold."""
+    return _NUMBER.fullmatch(cell) is not None and math.isfinite(float(cell))
+
+
 def _is_infinite(cell: str) -> bool:
     return cell.lower().lstrip("+-") in ("inf", "infinity")
+
+
+def _is_like_a_number(cell: str) -> bool:
+    return _NUMBER_LIKE.fullmatch(cell) is not None
 
 
 def _is_date(cell: str) -> bool:
@@ -103,7 +112,7 @@ def _is_date(cell: str) -> bool:
 def _refuse_text_among_numbers(name: str, cells: Cells, counts: Counter[str]) -> None:
     texts = [cell for cell in counts if not _is_number(cell)]
     numbers = sum(count for cell, count in counts.items() if _is_number(cell))
-    if texts and len(counts) - len(texts) > 10 and numbers >= _MOSTLY * counts.total():
+    if texts and len(counts) - len(texts) > 10 and numbers >= MOSTLY * counts.total():
         row = next(at for at, cell in enumerate(cells) if cell in texts)
         raise LatopoError(
             f"column {name!r} has {numbers} numbers and text, first {cells[row]!r} in row {row + 1}; correct it, or "
@@ -167,6 +176,26 @@ def _filled(name: str, kind: Kind, values: FloatArray) -> tuple[Column, list[str
         words = "value" if missing == 1 else "values"
         notes.append(f"column {name!r}: {missing} missing {words}, set to the median {fill:g}")
     return Column(name, kind, fill=fill), notes
+
+
+def _text_column(
+    name: str, cells: Cells, counts: Counter[str], learned: Counter[str | None]
+) -> tuple[Column | None, list[str]]:
+    too_many = len(counts) > min(MAX_CATEGORIES, max(len(cells) // 2, 2))
+    column, notes = (None, []) if too_many else _category_column(name, learned)
+    if (too_many or len(counts) > 10) and sum(map(_is_like_a_number, counts)) > len(counts) / 2:
+        row = next(at for at, cell in enumerate(cells) if cell is not None and not _is_number(cell))
+        notes.append(
+            f"column {name!r} looks like numbers, but {cells[row]!r} in row {row + 1} is no plain number: "
+            f"{'left out' if too_many else 'taken as categories'}; for numbers, write plain ones such as 1234.5, and "
+            "leave cells without one empty"
+        )
+    elif too_many:
+        notes.append(
+            f"column {name!r} has {len(counts)} different texts in {len(cells)} rows, an identifier or free text: left "
+            f"out (keep it with --categorical {name!r})"
+        )
+    return column, notes
 
 
 def _category_column(name: str, learned: Counter[str | None]) -> tuple[Column, list[str]]:
