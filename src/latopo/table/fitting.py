@@ -69,7 +69,7 @@ def fit_table(table: RawTable, request: FitRequest, say: Callable[[str], None]) 
     edges = None if request.graph is None else read_edges(request.graph, ids, request.encoding)
     train, test = _split(target, request.test_fraction, request.seed)
     left_out = {request.target, *request.drop} | ({request.id_column} if request.id_column else set())
-    # All cells are checked before the training, but medians and categories of held-out rows would be a look at the test.
+    # All cells are checked before the training; medians and categories of held-out rows would be a look at the test.
     preprocessing = Preprocessing.fit(table, left_out, request.categorical, train)
     _tell(say, table, preprocessing, target)
     X, _ = preprocessing.transform(table.take(train.tolist()))
@@ -116,11 +116,19 @@ def _split(target: Target, fraction: float, seed: int) -> tuple[IntArray, IntArr
     groups = None
     if target.task == "classification":
         groups = target.values[labelled]
-        size = min(max(size, len(np.unique(groups))), len(labelled) // 2)
+        size = max(size, len(np.unique(groups)))
     try:
-        _, test = train_test_split(labelled, test_size=size, random_state=seed, stratify=groups)
+        learned, test = train_test_split(labelled, test_size=size, random_state=seed, stratify=groups)
     except ValueError as error:
-        raise LatopoError(f"the labelled rows cannot be split into training and test ({error})") from error
+        raise LatopoError(
+            f"--test-fraction {fraction} holds out {size} of {len(labelled)} labelled rows, and the others are too few "
+            f"to learn from ({error}); hold out fewer"
+        ) from error
+    lost = np.setdiff1d(target.values[test], target.values[learned]) if groups is not None else ()
+    if len(lost):
+        raise LatopoError(
+            f"--test-fraction {fraction} leaves no row of the class {str(lost[0])!r} to learn from; hold out fewer"
+        )
     return np.setdiff1d(np.arange(len(target.labelled)), test), np.sort(test)
 
 
@@ -172,6 +180,7 @@ def _metrics(
     metrics: dict[str, Any] = {
         "score": "accuracy" if classes else "R2",
         "training_rows": len(train[0]),
+        "learned_rows": complex.num_nodes,  # fewer with max_anchors
         "held_out_rows": len(y_test),
         "edges": complex.num_edges,
         "polygons": complex.num_polygons,

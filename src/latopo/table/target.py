@@ -37,7 +37,7 @@ def read_target(table: RawTable, name: str, task: str = "auto") -> Target:
     """The target column; ``task="auto"`` takes numbers with fractions, or more than 20 different ones, as regression.
 
     Raises:
-        LatopoError: there is no such column, it is empty, has one class or a class of one member, or text among numbers.
+        LatopoError: there is no such column, it is empty, has one class or a class of one row, or text among numbers.
     """
     if task not in ("auto", "classification", "regression"):
         raise LatopoError(f"--task must be auto, classification or regression, got {task!r}")
