@@ -124,10 +124,10 @@ def _split(target: Target, fraction: float, seed: int) -> tuple[IntArray, IntArr
             f"--test-fraction {fraction} holds out {size} of {len(labelled)} labelled rows, and the others are too few "
             f"to learn from ({error}); hold out fewer"
         ) from error
-    lost = np.setdiff1d(target.values[test], target.values[learned]) if groups is not None else ()
-    if len(lost):
+    lost = [] if groups is None else np.setdiff1d(target.values[test], target.values[learned]).tolist()
+    if lost:
         raise LatopoError(
-            f"--test-fraction {fraction} leaves no row of the class {str(lost[0])!r} to learn from; hold out fewer"
+            f"--test-fraction {fraction} leaves no row of the class {lost[0]!r} to learn from; hold out fewer"
         )
     return np.setdiff1d(np.arange(len(target.labelled)), test), np.sort(test)
 
