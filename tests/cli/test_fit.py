@@ -88,6 +88,8 @@ def test_embedded_data_set_regression_and_picture(latopo, tmp_path):
         ("bom.csv", to_text(flower_rows()).encode("utf-8-sig")),
         ("wide.csv", to_text(flower_rows()).encode("utf-16")),
         ("semicolons.csv", to_text(flower_rows(), delimiter=";").encode()),
+        ("tabs.csv", to_text(flower_rows(), delimiter="\t").encode()),
+        ("commas.csv", to_text(flower_rows(), delimiter=";").replace(".", ",").encode()),
         ("tabs.tsv", to_text(flower_rows(), delimiter="\t").encode()),
         ("crlf.csv", to_text(flower_rows()).replace("\n", "\r\n").encode()),
     ],
@@ -132,6 +134,21 @@ def test_rows_without_target_take_part(latopo, tmp_path):
     assert code == 0
     assert "10 rows have no target" in out
     assert json.loads((tmp_path / "run" / "metrics.json").read_text())["training_rows"] == 34
+
+
+def test_anchors_and_rows_are_both_counted(latopo, tmp_path):
+    (tmp_path / "t.csv").write_text(to_text(flower_rows(40)))
+    arguments = ("--target", "species", "--max-anchors", "20", "--out", "run", "--epochs", "3")
+    code, out, _ = latopo("fit", "t.csv", *arguments)
+    assert code == 0
+    assert "over 20 rows; the other 12 training rows were not learned from (--max-anchors)" in out
+
+
+def test_one_held_out_row_is_no_score(latopo, tmp_path):
+    rows = [[*cells, str(at * 0.37) if at % 6 == 0 else ""] for at, cells in enumerate(flower_rows(40))]
+    (tmp_path / "t.csv").write_text(to_text(rows, [*HEADER, "y"]))
+    code, out, _ = latopo("fit", "t.csv", "--target", "y", "--drop", "name", "--out", "run", *QUICK)
+    assert (code, out) == (0, "one row was held out, too few for R2: no score\n")
 
 
 def test_given_graph_and_its_edges_at_held_out_rows(latopo, tmp_path):
@@ -224,6 +241,10 @@ BAD = {
     "unknown task": (numbers(), [*XY, "--task", "clustering"], "--task must be"),
     "infinite feature": (numbers(a=swapped(COUNTING, 3, "-inf")), ALL_ROWS, "'a'.*row 4 is infinite"),
     "too large a number": (numbers(a=swapped(COUNTING, 3, "9" * 400)), ALL_ROWS, "too large"),
+    "text in a row that may be held out": (numbers(a=swapped(COUNTING, 7, "oops")), XY, "'oops' in row 8"),
+    "text among target numbers": (numbers(z=swapped(COUNTING, 3, "n.a.")), ["--target", "z"], "39 numbers, but row 4"),
+    "large test fraction": (numbers(z=[row % 12 for row in range(40)]), ["--target", "z", "--test-fraction", "0.8"],
+                            "hold out fewer"),
     "text in a numeric column": (numbers(a=swapped(COUNTING, 7, "oops")), ALL_ROWS, "'oops' in row 8"),
     "repeated column name": ("x,x,y\n1,2,a\n", XY, "'x' comes up more than once"),
     "unnamed column": ("x,,y\n1,2,a\n", XY, "column 2 has no name"),

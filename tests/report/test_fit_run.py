@@ -44,7 +44,25 @@ def test_targets_predictions_and_epochs_are_shown_where_they_are_kept(folder):
     assert data.points.predictions.tolist() == [0, 0, 1]
     assert np.isnan(data.points.confidence[2])
     assert data.histories["fit"]["train_score"] == [None, 1.0]
-    assert "dog" in build_page(data)
+    assert data.points.roles.tolist() == [0, 0, -1]
+    page = build_page(data)
+    assert "dog" in page
+    assert "1 of 2 training points are right" in page
+
+
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        ({}, ("From a table with 3 rows,", "10 other rows were held out to test it.")),
+        ({"training_rows": 2400, "learned_rows": 3}, ("From 3 of a table's 2,400 training rows,", "10 other rows")),
+        ({"held_out_rows": 1}, ("From a table with 3 rows,", "One other row was held out.")),
+        ({"held_out_rows": 0}, ("From a table with 3 rows,", "No rows were held out to test it.")),
+    ],
+)
+def test_the_story_counts_the_rows_that_were_learned_from(folder, changes, expected):
+    metrics = json.loads((folder / "metrics.json").read_text()) | changes
+    (folder / "metrics.json").write_text(json.dumps(metrics))
+    assert all(map(str.startswith, read_run(folder).story, expected))
 
 
 def test_values_are_read_as_values(folder):

@@ -47,6 +47,15 @@ def test_sections_follow_what_is_there(run):
     assert "plotly.js v" not in bare  # nothing to chart, nothing carried
 
 
+def test_the_confusion_matrix_says_of_which_points_it_is(run):
+    assert "1 of 2 test points are right" in build_page(run)
+    for roles, words in (
+        (None, "4 of 5 points are right"),
+        (np.zeros(6, np.int64), "4 of 5 training points are right"),
+    ):
+        assert words in build_page(replace(run, points=replace(run.points, roles=roles)))
+
+
 def test_regression_has_no_classes_but_a_page(run):
     points = Points(np.array([0.5, 1.5, np.nan, 2.0, 3.0, 4.0]), predictions=np.arange(6.0))
     page = without_plotly(build_page(replace(run, points=points, confusion=None)))

@@ -63,3 +63,61 @@ def test_parsing_keeps_missing_cells():
 def test_feature_names():
     assert Column("c", "category", values=("a", None)).feature_names == ["c=a", "c=(missing)"]
     assert Column("c", "number").feature_names == ["c"]
+
+
+@pytest.mark.parametrize(
+    ("cells", "expected"),
+    [
+        (["1", "3", None, "900"], Column("c", "number", fill=2.0)),
+        (["a", "b", "b", "green", "green", "green"], Column("c", "category", values=("b", "a"))),
+        (["1", "2", "1", "x", "x", "x"], Column("c", "category", values=("1", "2"))),
+        (["x", "x", "x", "y"], None),
+        ([None, None, None, "7"], None),
+    ],
+)
+def test_only_some_rows_are_learned_from(cells, expected):
+    assert infer_column("c", cells, rows=np.array([0, 1, 2]))[0] == expected
+
+
+@pytest.mark.parametrize("bad", ["oops", "inf", "1e999"])
+def test_cells_of_all_rows_are_checked_and_counted_in_the_file(bad):
+    cells = [str(row * 1.5) for row in range(60)]
+    cells[49] = bad
+    for rows in (np.arange(40, 60), np.arange(40)):
+        with pytest.raises(LatopoError, match="row 50"):
+            infer_column("c", cells, rows=rows)
+
+
+def test_bad_dates_are_counted_in_the_file():
+    with pytest.raises(LatopoError, match=r"row 3 has '2024-02-31'; correct it"):
+        infer_column("c", ["2024-01-01", "2024-01-02", "2024-02-31"], rows=np.array([0, 1]))
+
+
+def test_row_numbers_are_left_out_though_rows_are_held_out():
+    column, notes = infer_column("c", [str(row) for row in range(1, 41)], rows=np.arange(0, 40, 2))
+    assert column is None
+    assert notes == ["column 'c' only numbers the rows: left out"]
+
+
+@pytest.mark.parametrize("form", ["${:,.2f}", "{:.1f}%", "{:,.0f}", "{:.2f} €", "-${:.2f}", "£ {:.2f}"])
+def test_numbers_with_signs_are_called_numbers(form):
+    column, notes = infer_column("c", [form.format(1000 + row * 7.77) for row in range(100)])
+    assert column is None
+    assert "in row 1 is no plain number: left out" in notes[0]
+    assert "for numbers, write plain ones" in notes[0]
+    assert "--categorical" not in notes[0]
+
+
+def test_numbers_with_many_dashes_and_decimal_commas_are_called_numbers():
+    dashes = infer_column("c", [str(row / 8) if row % 5 else "-" for row in range(1, 101)])[1]
+    assert "'-' in row 5 is no plain number" in dashes[0]
+    commas = infer_column("c", [f"{row / 8}".replace(".", ",") for row in range(100)])[1]
+    assert "'0,0' in row 1 is no plain number" in commas[0]
+    for form in ("id{}", "{}-{}", "%{}", "{}/01/2020"):
+        assert "identifier or free text" in infer_column("c", [form.format(row, row) for row in range(100)])[1][0]
+
+
+def test_numbers_with_signs_that_become_categories_are_called_numbers():
+    column, notes = infer_column("c", [f"{row % 20}%" for row in range(100)])
+    assert column is not None
+    assert "'0%' in row 1 is no plain number: taken as categories" in notes[0]

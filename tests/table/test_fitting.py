@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 
+from latopo.errors import LatopoError
 from latopo.table.fitting import FitRequest, _split, fit_table
 from latopo.table.reading import RawTable
 from latopo.table.target import read_target
@@ -49,3 +50,44 @@ def test_all_rows(task):
     assert result.run.settings["task"] == task
     assert result.run.estimator.complex_.num_nodes == ROWS
     assert "held_out" not in result.metrics
+
+
+def test_a_bad_cell_of_a_held_out_row_is_found_before_the_training(monkeypatch):
+    _, test = _split(read_target(TABLE, "y"), 0.2, seed=0)
+    cells = list(TABLE.columns[0])
+    cells[test[0]] = "oops"
+    monkeypatch.setattr("latopo.table.fitting._estimator", lambda *_: pytest.fail("trained before the check"))
+    with pytest.raises(LatopoError, match=f"'oops' in row {test[0] + 1}"):
+        fit_table(RawTable(TABLE.names, [cells, *TABLE.columns[1:]]), FitRequest("y"), lambda line: None)
+
+
+def test_a_column_of_row_numbers_is_left_out():
+    table = RawTable([*TABLE.names, "nr"], [*TABLE.columns, [str(row + 1) for row in range(ROWS)]])
+    lines: list[str] = []
+    result = fit_table(table, FitRequest("y", parameters=QUICK), lines.append)
+    assert result.run.preprocessing.feature_names == ["x", "colour=red", "colour=blue"]
+    assert "column 'nr' only numbers the rows: left out" in lines
+
+
+@pytest.mark.parametrize(("fraction", "size"), [(0.2, 10), (0.5, 25), (0.8, 40), (0.89, 44)])
+def test_the_test_fraction_is_honoured(fraction, size):
+    train, test = _split(read_target(TABLE, "y"), fraction, seed=0)
+    assert (len(train), len(test)) == (ROWS - size, size)
+
+
+@pytest.mark.parametrize(
+    ("cells", "message"),
+    [
+        ([f"c{row % 10}" for row in range(20)], "holds out 17 of 20 labelled rows, and the others are too few"),
+        (["a", "b"] * 24 + ["c", "c"], "leaves no row of the class 'c' to learn from; hold out fewer"),
+    ],
+)
+def test_a_test_fraction_that_leaves_too_little_is_refused(cells, message):
+    with pytest.raises(LatopoError, match=message):
+        _split(read_target(RawTable(["t"], [cells]), "t"), 0.85, seed=0)
+
+
+def test_rows_that_are_no_anchors_are_not_counted_as_learned():
+    request = FitRequest("y", parameters=(*QUICK, ("max_anchors", 20)))
+    metrics = fit_table(TABLE, request, lambda line: None).metrics
+    assert (metrics["training_rows"], metrics["learned_rows"]) == (40, 20)

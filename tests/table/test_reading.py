@@ -29,7 +29,26 @@ def test_semicolons_only_where_the_header_has_no_comma(tmp_path):
     assert read_raw_table(write(tmp_path, "a;b,c\n1,2\n")).names == ["a;b", "c"]
 
 
+def test_tabs_only_where_the_header_has_no_other_separator(tmp_path):
+    assert read_raw_table(write(tmp_path, "a\tb\n1,5\t2\n")) == RawTable(["a", "b"], [["1,5"], ["2"]])
+    assert read_raw_table(write(tmp_path, "a\tb,c\n1,2\n")).names == ["a\tb", "c"]
+
+
+def test_decimal_commas_between_semicolons(tmp_path):
+    table = read_raw_table(write(tmp_path, "a;b;c;d\n1,5;1,5;x, y;2\n-,25e3;1.5;z;\n;;;3\n"))
+    assert table.columns == [["1.5", "-.25e3", None], ["1,5", "1.5", None], ["x, y", "z", None], ["2", None, "3"]]
+    assert read_raw_table(write(tmp_path, 'a,b\n"1,5",2\n')).columns == [["1,5"], ["2"]]
+
+
+@pytest.mark.parametrize("blank", ["\n", "\r\n\r\n", "  \n"])
+def test_blank_lines_before_the_header(tmp_path, blank):
+    assert read_raw_table(write(tmp_path, f"{blank}a;b\n1;2\n")) == RawTable(["a", "b"], [["1"], ["2"]])
+    with pytest.raises(LatopoError, match="is empty; the first row must name"):
+        read_raw_table(write(tmp_path, blank))
+
+
 def test_byte_order_marks(tmp_path):
+    assert read_raw_table(write(tmp_path, "ä,b\n1,2\n".encode("utf-8-sig")), "utf-8").names == ["ä", "b"]
     for encoding in ("utf-8-sig", "utf-16"):
         assert read_raw_table(write(tmp_path, "ä,b\n1,2\n".encode(encoding))).names == ["ä", "b"]
 

@@ -99,11 +99,14 @@ def _draw(result: "FitResult", path: Path) -> bool:
 def _report(metrics: dict[str, Any], folder: Path, picture: bool, quiet: bool) -> None:
     if not quiet:
         size = f"{metrics['edges']:,} edges and {metrics['polygons']:,} polygons"
-        typer.echo(f"{size} over {metrics['training_rows']:,} rows")
+        learned, rows = metrics["learned_rows"], metrics["training_rows"]
+        part = f"; the other {rows - learned:,} training rows were not learned from (--max-anchors)"
+        typer.echo(f"{size} over {learned:,} rows" + (part if learned < rows else ""))
         typer.echo(f"run: {folder}" + (f"; picture: {folder / 'complex.png'}" if picture else ""))
     scores = metrics.get("held_out")
     if scores is None:
-        typer.echo("no rows were held out: no score")
+        one = "one row was held out, too few for R2" if metrics["held_out_rows"] else "no rows were held out"
+        typer.echo(f"{one}: no score")
         return
     words = " · ".join(f"{name} {score:.3f}" for name, score in scores.items())
     typer.echo(f"held-out {metrics['score']} ({metrics['held_out_rows']:,} rows): {words}")

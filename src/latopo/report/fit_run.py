@@ -56,15 +56,20 @@ def _points(path: Path, names: tuple[str, ...], has_classes: bool) -> Points | N
     code = {None: -1, **{name: number for number, name in enumerate(classes)}}
     labels, guesses = (np.array([code[cell] for cell in content[name]]) for name in ("target", "prediction"))
     confidence = np.array(content["probability"], np.float64) if "probability" in content else None
-    return Points(labels, tuple(map(str, classes)), names, guesses, confidence)
+    roles = np.where(labels < 0, -1, 0)  # training rows all: those that were held out are not in the complex
+    return Points(labels, tuple(map(str, classes)), names, guesses, confidence, roles)
 
 
 def _story(settings: dict[str, Any], metrics: dict[str, Any]) -> tuple[str, ...]:
     held_out = metrics["held_out_rows"]
     kept = f"{held_out:,} other rows were held out to test it." if held_out else "No rows were held out to test it."
+    if held_out == 1:
+        kept = "One other row was held out."
+    rows = metrics["training_rows"]
+    learned = metrics.get("learned_rows", rows)
+    source = f"a table with {rows:,} rows" if learned == rows else f"{learned:,} of a table's {rows:,} training rows"
     return (
-        f"From a table with {metrics['training_rows']:,} rows, the model learned to predict the column "
-        f"{settings['target']}, and which rows belong together.",
+        f"From {source}, the model learned to predict the column {settings['target']}, and which rows belong together.",
         kept,
     )
 

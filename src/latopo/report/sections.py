@@ -84,7 +84,7 @@ def structure_section(data: ReportData, facts: Sequence[Facts], agreement: Agree
             parts.append(_purity_table(agreement))
     confusion = data.confusion if data.confusion is not None or data.points is None else confusion_matrix(data.points)
     if confusion is not None and data.points is not None and confusion.sum():
-        parts.append(_confusion(confusion, data.points.class_names))
+        parts.append(_confusion(confusion, data.points.class_names, _confusion_words(data)))
     return (
         tag("section", tag("h2", "Structure"), tag("div", parts, class_="panels"), id="structure")
         if parts
@@ -152,10 +152,20 @@ def _cycle_text(item: Purity | None) -> str:
     return "–" if item is None else f"{percent(item.share)} of {item.counted:,}"
 
 
-def _confusion(matrix: IntArray, names: Sequence[str]) -> Markup:
-    right = int(np.trace(matrix))
-    total = int(matrix.sum())
-    text = f"Rows: the true class. Columns: the predicted one. {right:,} of {total:,} are right, on the diagonal."
+def _confusion_words(data: ReportData) -> str:
+    """Of which points the confusion matrix is."""
+    points = data.points
+    roles = None if points is None else points.roles
+    if data.confusion is not None or (roles is not None and (roles == 2).any()):
+        return "test points are right, on the diagonal."
+    if points is not None and roles is not None and (roles[points.labels >= 0] == 0).all():
+        return "training points are right, on the diagonal. The model learned from them: new ones are harder."
+    return "points are right, on the diagonal."
+
+
+def _confusion(matrix: IntArray, names: Sequence[str], words: str) -> Markup:
+    right, total = int(np.trace(matrix)), int(matrix.sum())
+    text = f"Rows: the true class. Columns: the predicted one. {right:,} of {total:,} {words}"
     if len(names) > _MOST_CLASSES:
         order = np.argsort(-matrix.sum(axis=1), kind="stable")[:_MOST_CLASSES]
         matrix, names = matrix[np.ix_(order, order)], [names[code] for code in order]

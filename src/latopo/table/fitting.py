@@ -68,17 +68,16 @@ def fit_table(table: RawTable, request: FitRequest, say: Callable[[str], None]) 
     target = read_target(table, request.target, request.task)
     edges = None if request.graph is None else read_edges(request.graph, ids, request.encoding)
     train, test = _split(target, request.test_fraction, request.seed)
-    # Only training rows decide on columns: medians and categories of held-out rows would be a look at the test.
-    used = table.take(train.tolist())
     left_out = {request.target, *request.drop} | ({request.id_column} if request.id_column else set())
-    preprocessing = Preprocessing.fit(used, left_out, request.categorical)
+    # All cells are checked before the training; medians and categories of held-out rows would be a look at the test.
+    preprocessing = Preprocessing.fit(table, left_out, request.categorical, train)
     _tell(say, table, preprocessing, target)
-    X, _ = preprocessing.transform(used)
-    estimator = _estimator(target, request)
-    estimator.fit(X, target.values[train], edge_index=_edges_between(edges, train, len(ids), say))
-    X_test, notes = preprocessing.transform(table.take(test.tolist())) if test.size else (X[:0], [])
+    X, _ = preprocessing.transform(table.take(train.tolist()))
+    X_test, notes = preprocessing.transform(table.take(test.tolist()))
     for note in notes:
         say(f"held-out rows: {note}")
+    estimator = _estimator(target, request)
+    estimator.fit(X, target.values[train], edge_index=_edges_between(edges, train, len(ids), say))
     metrics = _metrics(
         estimator, target, (X, target.values[train], target.labelled[train]), X_test, target.values[test]
     )
@@ -117,11 +116,19 @@ def _split(target: Target, fraction: float, seed: int) -> tuple[IntArray, IntArr
     groups = None
     if target.task == "classification":
         groups = target.values[labelled]
-        size = min(max(size, len(np.unique(groups))), len(labelled) // 2)
+        size = max(size, len(np.unique(groups)))
     try:
-        _, test = train_test_split(labelled, test_size=size, random_state=seed, stratify=groups)
+        learned, test = train_test_split(labelled, test_size=size, random_state=seed, stratify=groups)
     except ValueError as error:
-        raise LatopoError(f"the labelled rows cannot be split into training and test ({error})") from error
+        raise LatopoError(
+            f"--test-fraction {fraction} holds out {size} of {len(labelled)} labelled rows, and the others are too few "
+            f"to learn from ({error}); hold out fewer"
+        ) from error
+    lost = [] if groups is None else np.setdiff1d(target.values[test], target.values[learned]).tolist()
+    if lost:
+        raise LatopoError(
+            f"--test-fraction {fraction} leaves no row of the class {lost[0]!r} to learn from; hold out fewer"
+        )
     return np.setdiff1d(np.arange(len(target.labelled)), test), np.sort(test)
 
 
@@ -173,6 +180,7 @@ def _metrics(
     metrics: dict[str, Any] = {
         "score": "accuracy" if classes else "R2",
         "training_rows": len(train[0]),
+        "learned_rows": complex.num_nodes,  # fewer with max_anchors
         "held_out_rows": len(y_test),
         "edges": complex.num_edges,
         "polygons": complex.num_polygons,

@@ -35,13 +35,23 @@ class Preprocessing:
         self.columns, self.notes = columns, notes
 
     @classmethod
-    def fit(cls, table: RawTable, drop: Collection[str] = (), categorical: Collection[str] = ()) -> "Preprocessing":
-        """Decide on every column but those in ``drop``."""
+    def fit(
+        cls,
+        table: RawTable,
+        drop: Collection[str] = (),
+        categorical: Collection[str] = (),
+        rows: NDArray[np.int64] | None = None,
+    ) -> "Preprocessing":
+        """Decide on every column but those in ``drop``; medians and categories are those of ``rows``, by default all.
+
+        Raises:
+            LatopoError: a cell cannot be used, or no column is left, or too many features.
+        """
         columns, notes = [], []
         for name, cells in zip(table.names, table.columns, strict=True):
             if name in drop:
                 continue
-            column, remarks = infer_column(name, cells, name in categorical)
+            column, remarks = infer_column(name, cells, name in categorical, rows)
             notes += remarks
             if column is not None:
                 columns.append(column)
@@ -113,7 +123,7 @@ def _features(column: Column, cells: list[str | None]) -> tuple[NDArray[np.float
 
 def _one_hot(column: Column, cells: list[str | None]) -> tuple[NDArray[np.float64], list[str]]:
     number = {value: at for at, value in enumerate(column.values)}
-    codes = np.array([number.get(cell, -1) for cell in cells])
+    codes = np.array([number.get(cell, -1) for cell in cells], np.int64)
     features = np.zeros((len(cells), len(column.values)))
     known = np.flatnonzero(codes >= 0)
     features[known, codes[known]] = 1.0

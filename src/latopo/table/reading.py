@@ -2,6 +2,7 @@
 
 import csv
 import io
+import re
 from collections import Counter
 from pathlib import Path
 from typing import NamedTuple
@@ -12,6 +13,7 @@ __all__ = ["RawTable", "read_raw_table"]
 
 _MISSING = frozenset({"", "NA", "N/A", "#N/A", "NaN", "nan", "null", "NULL", "None", "<NA>", "?"})
 _SUFFIXES = (".csv", ".tsv", ".parquet")
+_DECIMAL_COMMA = re.compile(r"[+-]?(\d+,?\d*|,\d+)([eE][+-]?\d+)?")
 _BYTE_ORDER_MARKS = ((b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"))
 
 
@@ -44,8 +46,8 @@ def read_raw_table(path: Path, encoding: str | None = None) -> RawTable:
     """Read a CSV, TSV or Parquet file.
 
     A CSV file is UTF-8, with or without a byte order mark, or UTF-16 with one, unless ``encoding`` says otherwise;
-    where its header has semicolons and no comma, semicolons separate. Empty cells and NA, NaN, null, None, ? are
-    missing.
+    where its header has semicolons or tabs and no comma, they separate. Between semicolons, a column of numbers with
+    decimal commas is read with decimal points. Empty cells and NA, NaN, null, None, ? are missing.
 
     Raises:
         LatopoError: the file is missing, empty, of another kind, broken, or has unnamed or repeated columns.
@@ -85,15 +87,22 @@ def _decode(path: Path, content: bytes, encoding: str | None) -> str:
         ) from error
     if "\0" in text:
         raise LatopoError(f"{path} has zero bytes; it is no text file, or it is UTF-16 without a byte order mark")
-    return text
+    return text.removeprefix("\ufeff")  # the byte order mark, where --encoding names a coding that keeps it
+
+
+def _delimiter(path: Path, text: str) -> str:
+    header = next((line for line in io.StringIO(text, newline=None) if line.strip()), "")
+    if path.suffix.lower() == ".tsv":
+        return "\t"
+    return next((mark for mark in ",;\t" if mark in header), ",")
 
 
 def _read_text(path: Path, text: str) -> RawTable:
-    header = text.split("\n", 1)[0]
-    delimiter = "\t" if path.suffix.lower() == ".tsv" else ";" if ";" in header and "," not in header else ","
+    delimiter = _delimiter(path, text)
     try:
         lines = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
-        names = [name.strip() for name in next(lines, [])]
+        header = next((cells for cells in lines if len(cells) > 1 or "".join(cells).strip()), [])  # after blank lines
+        names = [name.strip() for name in header]
         rows = []
         for cells in lines:
             if not cells:  # an empty line
@@ -106,7 +115,17 @@ def _read_text(path: Path, text: str) -> RawTable:
             rows.append([None if (cell := raw.strip()) in _MISSING else cell for raw in cells])
     except csv.Error as error:
         raise LatopoError(f"{path} cannot be read as a table: {error} (line {lines.line_num})") from error
-    return RawTable(names, [list(column) for column in zip(*rows, strict=True)] if rows else [[] for _ in names])
+    if not names:
+        raise LatopoError(f"{path} is empty; the first row must name the columns")
+    columns = [list(column) for column in zip(*rows, strict=True)] if rows else [[] for _ in names]
+    return RawTable(names, list(map(_with_decimal_points, columns)) if delimiter == ";" else columns)
+
+
+def _with_decimal_points(cells: list[str | None]) -> list[str | None]:
+    """Decimal commas as points, if every cell is such a number: with semicolons between cells, they are the custom."""
+    if not all(cell is None or _DECIMAL_COMMA.fullmatch(cell) for cell in cells):
+        return cells
+    return [cell and cell.replace(",", ".") for cell in cells]
 
 
 def _read_parquet(path: Path) -> RawTable:

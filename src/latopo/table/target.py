@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from latopo.errors import LatopoError
-from latopo.table.columns import parse_numbers
+from latopo.table.columns import MOSTLY, is_finite_number, parse_numbers
 from latopo.table.reading import RawTable
 
 __all__ = ["Target", "Task", "read_target"]
@@ -37,7 +37,7 @@ def read_target(table: RawTable, name: str, task: str = "auto") -> Target:
     """The target column; ``task="auto"`` takes numbers with fractions, or more than 20 different ones, as regression.
 
     Raises:
-        LatopoError: there is no such column, it is empty, has one class or a class of one member, or text to regress.
+        LatopoError: there is no such column, it is empty, has one class or a class of one row, or text among numbers.
     """
     if task not in ("auto", "classification", "regression"):
         raise LatopoError(f"--task must be auto, classification or regression, got {task!r}")
@@ -53,7 +53,9 @@ def read_target(table: RawTable, name: str, task: str = "auto") -> Target:
     if not labelled.all():
         notes.append(f"{int((~labelled).sum())} rows have no target: they take part in the topology only")
     if task == "auto":
-        task = "regression" if _is_continuous(name, cells) else "classification"
+        task = "regression" if _is_continuous(cells) else "classification"
+        if task == "classification":
+            _refuse_text_among_numbers(name, cells)
         notes.append(f"{name!r} is taken as a target for {task} (--task says otherwise)")
     if task == "regression":
         return Target("regression", _numbers(name, cells), labelled, notes)
@@ -61,13 +63,26 @@ def read_target(table: RawTable, name: str, task: str = "auto") -> Target:
     return Target("classification", np.array([cell or "" for cell in cells]), labelled, notes)
 
 
-def _is_continuous(name: str, cells: list[str | None]) -> bool:
+def _is_continuous(cells: list[str | None]) -> bool:
     try:
-        values = parse_numbers(name, cells)
+        values = parse_numbers("", cells)
     except LatopoError:
         return False
     known = np.unique(values[~np.isnan(values)])
     return bool(len(known) > _FEW or (known % 1 != 0).any())
+
+
+def _refuse_text_among_numbers(name: str, cells: list[str | None]) -> None:
+    """Nearly all labels are numbers to regress: the others are mistakes rather than classes."""
+    numbers: list[str | None] = [cell for cell in cells if cell is not None and is_finite_number(cell)]
+    labels = sum(cell is not None for cell in cells)
+    if len(set(numbers)) <= 10 or not MOSTLY * labels <= len(numbers) < labels or not _is_continuous(numbers):
+        return
+    row = next(at for at, cell in enumerate(cells) if cell is not None and not is_finite_number(cell))
+    raise LatopoError(
+        f"the target {name!r} has {len(numbers)} numbers, but row {row + 1} has {str(cells[row])[:40]!r}; correct it, "
+        "leave the cell empty, or use --task classification to take every value as a class"
+    )
 
 
 def _numbers(name: str, cells: list[str | None]) -> NDArray[np.float64]:
