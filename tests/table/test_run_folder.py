@@ -1,4 +1,6 @@
 import errno
+import os
+from pathlib import Path
 
 import pytest
 
@@ -51,3 +53,23 @@ def test_an_empty_folder_may_be_used_and_a_link_may_not(tmp_path):
     (tmp_path / "link").symlink_to(tmp_path / "empty")
     with pytest.raises(LatopoError, match="is no folder"):
         check_run_folder(tmp_path / "link", overwrite=True)
+
+
+def test_a_kill_while_a_run_is_replaced_leaves_the_old_one(tmp_path, monkeypatch):
+    folder = tmp_path / "run"
+    folder.mkdir()
+    for name in ("run.json", "metrics.json"):
+        (folder / name).write_text("old")
+    moved = []
+
+    def killed(path, target):
+        moved.append(path.name)
+        if len(moved) == 3:  # both old files are aside, the first new one comes
+            raise KeyboardInterrupt
+        os.replace(path, target)
+
+    monkeypatch.setattr(Path, "replace", killed)
+    with pytest.raises(KeyboardInterrupt), new_run_folder(folder, overwrite=True) as draft:
+        (draft / "run.json").write_text("new")
+    (kept,) = folder.glob(".latopo-old-*")
+    assert {path.name: path.read_text() for path in kept.iterdir()} == {"run.json": "old", "metrics.json": "old"}

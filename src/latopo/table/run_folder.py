@@ -93,12 +93,15 @@ def _install(draft: Path, target: Path) -> None:
     if not target.exists():
         draft.rename(target)
         return
-    # Not one folder for the other: the target may be where the user's shell is. No run.json, no run: gone first, back
-    # last, so that no reader takes a mixture for a run.
-    for name in _OWN:
-        (target / name).unlink(missing_ok=True)
+    # Not one folder for the other: the target may be where the user's shell is. No run.json, no run: it goes first and
+    # comes last, so that no reader takes a mixture for a run. A kill between leaves the old one whole in its folder.
+    old = target / f".latopo-old-{uuid4().hex}"
+    old.mkdir()
+    for path in filter(Path.exists, map(target.joinpath, _OWN)):
+        path.replace(old / path.name)
     for path in sorted(draft.iterdir(), key=lambda path: path.name == _MARK):
         path.replace(target / path.name)
+    shutil.rmtree(old, ignore_errors=True)
 
 
 def write_run(folder: Path, run: FittedRun, metrics: dict[str, Any]) -> None:
