@@ -5,12 +5,12 @@ from latopo.report import build_page, read_run
 from latopo.reproduce import Record, Store, Unit
 
 
-def fill(folder, dataset="texas"):
+def fill(folder, dataset="texas", step=0.02):
     store = Store(folder)
-    for model, base in (("mlp", 0.8), ("dcm-plus", 0.9)):
+    for model, base, rise in (("mlp", 0.8, 0.01), ("dcm-plus", 0.89, step)):
         for fold in range(3):
             unit = Unit(model, dataset, graph=False, protocol="honest", fold=fold)
-            store.append(Record(unit, base + 0.01 * fold, 100, 20, 3, 1.0, 7))
+            store.append(Record(unit, base + rise * fold, 100, 20, 3, 1.0, 7))
     return folder
 
 
@@ -30,6 +30,12 @@ def test_tables_hold_our_numbers_the_papers_and_the_tests(tmp_path):
     assert tests.rows[0].labels == ("without", "mlp")
     assert tests.rows[0].cells[0].value == pytest.approx(10.0)
     assert "p = " in tests.rows[0].cells[0].remark
+
+
+def test_equal_differences_are_not_tested(tmp_path):
+    cell = read_run(fill(tmp_path, step=0.01)).tables[1].rows[0].cells[0]
+    assert cell.value == pytest.approx(9.0)
+    assert cell.remark == "the same in every fold"
 
 
 def test_the_page_of_results_has_tables_alone(tmp_path):

@@ -87,7 +87,8 @@ def _test_table(table: built.Table, protocol: Protocol) -> list[Table]:
     for item in table.comparisons:
         if item.test.difference is None:
             continue
-        p_text = "one fold" if item.p_adjusted is None else f"p = {item.p_adjusted:.3f}"
+        untested = "one fold" if item.test.num_folds == 1 else "the same in every fold"
+        p_text = untested if item.p_adjusted is None else f"p = {item.p_adjusted:.3f}"
         place = ("with" if item.graph else "without", item.baseline)
         lines.setdefault(place, {})[item.dataset] = TableCell(item.test.difference, remark=p_text)
     if not lines:
