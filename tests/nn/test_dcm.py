@@ -399,7 +399,7 @@ def test_settings_reach_the_parts():
     assert module.polygons.max_length == 5
     with pytest.raises(LatopoError, match=r"DCM: dropout must be in \[0, 1\), got 3.0"):
         DCM(4, 3, dropout=3.0)
-    with pytest.raises(LatopoError, match=r"DCM: alpha must be a finite number of at least 1, got 0.5"):
+    with pytest.raises(LatopoError, match=r"AlphaDGM: alpha must be a finite number of at least 1, got 0.5"):
         DCM(4, 3, alpha=0.5)
 
 

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor
 
+from latopo._precision import widen
 from latopo.complex.boundary import MAX_ENTRIES, boundary, check_entries, keep_entries
-from latopo.complex.precision import widen
 from latopo.errors import LatopoError
 
 if TYPE_CHECKING:

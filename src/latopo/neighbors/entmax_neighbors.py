@@ -8,6 +8,7 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 
 from latopo._compile import uncompiled
+from latopo._precision import widen
 from latopo.entmax import segment_entmax
 from latopo.errors import LatopoError
 from latopo.neighbors import blocked, fused
@@ -192,8 +193,7 @@ def _prepare(
 
     The cosine is the inner product of directions, and goes on as such.
     """
-    if x.dtype in (torch.float16, torch.bfloat16):
-        x, anchors = x.float(), None if anchors is None else anchors.float()
+    x, anchors = widen(x), None if anchors is None else widen(anchors)
     if isinstance(alpha, Tensor):
         alpha = alpha.to(x.dtype)
     if type(measure) is Cosine:

@@ -5,6 +5,7 @@ import math
 import torch
 from torch import Tensor
 
+from latopo._precision import widen
 from latopo.errors import LatopoError
 from latopo.neighbors.entmax_neighbors import count_neighbors
 from latopo.neighbors.similarity import Similarity, get_similarity
@@ -66,7 +67,7 @@ def temperature_for_spread(x: Tensor, spread: float, similarity: str | Similarit
         raise LatopoError(f"temperature_for_spread: spread must be > 0, got {spread}")
     if x.size(0) < 2:
         return spread
-    x = x.float() if x.dtype in (torch.float16, torch.bfloat16) else x
+    x = widen(x)
     rows = torch.arange(0, x.size(0), max(1, -(-x.size(0) // _ROWS)), device=x.device)
     found = float(get_similarity(similarity).pairwise(x[rows], x).square().std(dim=1, correction=0).mean())
     return spread / found if 0 < found < math.inf else spread

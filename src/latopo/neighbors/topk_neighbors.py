@@ -6,6 +6,7 @@ from torch import Generator, Tensor
 
 from latopo._compile import uncompiled
 from latopo._parallel import row_blocks
+from latopo._precision import widen
 from latopo.errors import LatopoError
 from latopo.neighbors import _topk, fused
 from latopo.neighbors.entmax_neighbors import NeighborRows
@@ -53,9 +54,7 @@ def topk_neighbors(
         raise LatopoError(f"topk_neighbors: k must be at least 1, got {k}")
     measure = get_similarity(similarity)
     check_distance("topk_neighbors", measure)
-    if x.dtype in (torch.float16, torch.bfloat16):
-        rows = topk_neighbors(x.float(), k, temperature, measure, noise=noise, generator=generator)
-        return rows._replace(prob=rows.prob.to(x.dtype), score=rows.score.to(x.dtype))
+    dtype, x = x.dtype, widen(x)
     count = x.size(0)
     taken = max(min(k, count - 1), 0)
     ptr = torch.arange(count + 1, device=x.device) * taken
@@ -69,7 +68,7 @@ def topk_neighbors(
         ])  # fmt: skip
     row = torch.repeat_interleave(ptr.diff(), output_size=col.numel())
     score = -temperature * paired_similarity(x, x, row, col, measure).square()
-    return NeighborRows(ptr, col, score.exp(), score)
+    return NeighborRows(ptr, col, score.exp().to(dtype), score.to(dtype))
 
 
 @torch.no_grad()

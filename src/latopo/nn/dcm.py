@@ -10,7 +10,7 @@ from latopo.complex import CellComplex
 from latopo.errors import LatopoError
 from latopo.nn.alpha_dgm import AlphaDGM, LatentGraph
 from latopo.nn.cell_conv import CellConv
-from latopo.nn.checks import check_alpha, check_dropout, check_width
+from latopo.nn.checks import check_dropout, check_width
 from latopo.nn.graph_conv import GraphConv
 from latopo.nn.lifts import Downlift, Uplift
 from latopo.nn.polygon_inference import LatentPolygons, PolygonInference
@@ -95,7 +95,6 @@ class DCM(nn.Module):
     ) -> None:
         super().__init__()
         check_relaxation("DCM", relaxation)
-        check_alpha("DCM", alpha)
         check_dropout("DCM", dropout)
         if rounds < 0:
             raise LatopoError(f"DCM: rounds must be at least 0, got {rounds}")

@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor, nn
 
-from latopo.complex.precision import widen
+from latopo._precision import widen
 from latopo.errors import LatopoError
 
 __all__ = ["GraphConv", "graph_product"]

@@ -4,7 +4,7 @@ from typing import Literal
 
 from torch import Tensor, nn
 
-from latopo.complex.precision import widen
+from latopo._precision import widen
 from latopo.errors import LatopoError
 from latopo.nn.reset import reset
 

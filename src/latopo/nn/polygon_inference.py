@@ -6,6 +6,7 @@ from typing import Literal, NamedTuple
 import torch
 from torch import Tensor, nn
 
+from latopo._precision import widen
 from latopo.complex import CellComplex
 from latopo.cycles import sample_induced_cycles
 from latopo.entmax import LearnableAlpha, segment_entmax
@@ -124,8 +125,7 @@ class PolygonInference(nn.Module):
             prob = None if self.sampler == "all" else x_aux.new_zeros(0)
             return LatentPolygons(candidates, prob, total, scored, 0.0, 0.0, 0.0)
         # Half precision has too few digits for the statistics: by the rule below most scores would count as equal.
-        wide = x_aux.float() if x_aux.dtype in (torch.float16, torch.bfloat16) else x_aux
-        scores = self.scores(wide, edge_index, candidates)
+        scores = self.scores(widen(x_aux), edge_index, candidates)
         if not bool(torch.isfinite(scores.detach()).all()):
             raise LatopoError(
                 f"PolygonInference: the scores of the cycles are not finite; the auxiliary features reach "

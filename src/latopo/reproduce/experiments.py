@@ -129,10 +129,13 @@ class Experiment:
             >>> [row.model for row in EXPERIMENTS["table1"].rows(["gcn", "dcm"])]
             ['dcm', 'gcn', 'dcm']
         """
+        from latopo.models import MODELS
+
         chosen = self._checked("model", self.models, models)
         for graph in (False, True):
             for model in chosen:
-                if model not in (("mlp",) if graph else ("gcn", "gcn-plus")):
+                kind = MODELS[model][0]
+                if kind.uses_graph if graph else not kind.needs_graph:
                     yield from (Row(model, graph, value) for value in self.values or (None,))
 
     def columns(self, datasets: Sequence[str] | None = None) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""Sums over many cells in half precision."""
+"""Half precision, which is too coarse for sums and statistics."""
 
 import torch
 from torch import Tensor
