@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from latopo.errors import LatopoError
-from latopo.models import MODELS, build_model, load_model, save_model
+from latopo.models import MODELS, build_model, load_model, needs_graph, save_model
 from latopo.models.features import FeatureLinear
 from latopo.nn import AlphaDGM, TopologyLoss
 
@@ -24,14 +24,14 @@ def problem(num_nodes=40, columns=6, classes=3, seed=0):
 
 def make(name, graph, seed=0, **settings):
     torch.manual_seed(seed)
-    latent = {} if name in ("mlp", "gcn", "gcn-plus") else {"gain": 4.0}
-    if name in ("dcm-plus", "dcm-plus-edges", "alpha-dgm"):
+    latent = {} if name in ("mlp", "gcn", "gcn-plus", "gcn-judged") else {"gain": 4.0}
+    if name in ("dcm-plus", "dcm-plus-edges", "alpha-dgm", "dcm-judged"):
         latent = {"degree": 4.0}
     return build_model(name, 6, 3, graph=graph, **{"hidden_channels": 8, **latent, **settings}).double()
 
 
 def names(graph):
-    return [name for name, (cls, _) in MODELS.items() if graph or not cls.needs_graph]
+    return [name for name in MODELS if graph or not needs_graph(name)]
 
 
 def step_loss(model, x, y, edges):
@@ -40,6 +40,8 @@ def step_loss(model, x, y, edges):
     if model.edge_form is not None:
         reward = TopologyLoss(len(x), 3, model.edge_form).double()
         loss = loss + reward(output.prediction, y, output.complex, graph=output.graph).total
+    if output.judged is not None:
+        loss = loss + torch.nn.functional.cross_entropy(output.judged, y)
     return loss, output
 
 
@@ -210,14 +212,64 @@ def test_the_own_prediction_is_that_of_the_skip_alone(name, graph):
     x, _, edges = problem()
     model = make(name, graph, dropout=0.0)
     edges = edges if graph else None
-    assert model.eval()(x, edges).own is None
-    own = model.train()(x, edges).own
+    assert model.eval()(x, edges).alone == ()
+    (own,) = model.train()(x, edges).alone
     latent = model.settings["hidden_channels"] * (1 if name == "alpha-dgm" else 2)
     with torch.no_grad():
         model.head.weight[:, :latent] = 0
         model.head.weight[:, latent + model.settings["hidden_channels"] :] = 0
     assert torch.allclose(own, model(x, edges).prediction, atol=1e-6)
-    assert make("dcm", graph, dropout=0.0).train()(x, edges).own is None
+    assert make("dcm", graph, dropout=0.0).train()(x, edges).alone == ()
+
+
+@pytest.mark.parametrize("name", ["dcm-judged", "gcn-judged"])
+def test_a_judged_model_holds_an_mlp_and_a_gcn_and_trusts_them_as_told(name):
+    x, _, edges = problem()
+    model = make(name, True, dropout=0.0).eval()
+    width, latent = 8, model.head.in_features - 16
+    first = {f"first.{key}": value for key, value in model.first.state_dict().items()}
+    given = {f"first.{key}": value for key, value in model.given_first.state_dict().items()}
+    mlp, gcn = make("mlp", False).eval(), make("gcn", True).eval()
+    mlp.load_state_dict(
+        first | {"head.weight": model.head.weight[:, latent : latent + width], "head.bias": model.head.bias}
+    )
+    gcn.load_state_dict(given | {"head.weight": model.head.weight[:, latent + width :].T, "head.bias": model.head.bias})
+    parts = len(model.trust)
+    for at, expert in ((-2, mlp(x)), (-1, gcn(x, edges))):
+        with torch.no_grad():
+            model.trust.zero_()
+            model.trust[at] = 100.0
+        alone = expert.prediction - model.head.bias
+        assert torch.allclose(model(x, edges).prediction, parts * alone + model.head.bias, atol=1e-6)
+    own, judged_gcn = model.train()(x, edges).alone
+    assert torch.allclose(own, mlp(x).prediction, atol=1e-6)
+    assert torch.allclose(judged_gcn, gcn(x, edges).prediction, atol=1e-6)
+
+
+@pytest.mark.parametrize("name", ["dcm-judged", "gcn-judged"])
+def test_judges_train_trust_and_nothing_else(name):
+    x, _, edges = problem()
+    model = make(name, True)
+    output = model.train()(x, edges)
+    assert torch.allclose(output.judged, output.prediction)
+    output.judged.square().sum().backward()
+    assert {key for key, value in model.named_parameters() if value.grad is not None} == {"trust"}
+    model.zero_grad()
+    model(x, edges).prediction.square().sum().backward()
+    assert model.trust.grad is None
+    assert model.eval()(x, edges).judged is None
+
+
+@pytest.mark.parametrize(
+    ("name", "settings", "message"),
+    [
+        ("dcm-plus", {"judges": 1.0}, r"judges must be in \[0, 1\), got 1.0"),
+        ("dcm", {"judges": 0.1}, "skip and given_conv must be True"),
+    ],
+)
+def test_judges_are_checked(name, settings, message):
+    with pytest.raises(LatopoError, match=message):
+        build_model(name, 4, 3, graph=True, **settings)
 
 
 @pytest.mark.parametrize("training", [False, True])
@@ -232,7 +284,8 @@ def test_gcn_plus_is_dcm_plus_without_its_complex(training):
     ours, theirs = whole(x, edges), rest(x, edges)
     assert theirs.complex is None
     assert torch.allclose(ours.prediction, theirs.prediction)
-    assert torch.allclose(ours.own, theirs.own) if training else theirs.own is None
+    assert len(ours.alone) == len(theirs.alone) == training
+    assert all(map(torch.allclose, ours.alone, theirs.alone))
 
 
 def test_own_loss_needs_the_own_features():
@@ -246,13 +299,14 @@ def test_hidden_rows_show_the_head_only_the_own_features(name):
     model = make(name, False, dropout=0.0, hide_latent=0.5, hold_degree=False)
     torch.manual_seed(0)
     output = model(x)
-    hidden = (output.prediction - output.own).abs().amax(dim=1) < 1e-6
+    (own,) = output.alone
+    hidden = (output.prediction - own).abs().amax(dim=1) < 1e-6
     assert 0.2 < hidden.float().mean() < 0.8
     bare = make(name, False, dropout=0.0, hide_latent=0.0, hold_degree=False)
     bare.load_state_dict(model.state_dict())
     whole = bare.eval()(x).prediction
     assert torch.equal(model.eval()(x).prediction, whole)
-    twice = output.own + 2 * (whole - output.own)  # what stays is scaled up, as in any dropout
+    twice = own + 2 * (whole - own)  # what stays is scaled up, as in any dropout
     assert torch.allclose(output.prediction[~hidden], twice[~hidden], atol=1e-5)
 
 

@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from latopo.errors import LatopoError
-from latopo.models import MODELS, Model, ModelOutput, build_model
+from latopo.models import MODELS, Model, ModelOutput, build_model, needs_graph
 from latopo.training import Trainer, TrainingSettings, seeded, train
 from latopo.training.loop import HISTORY
 
@@ -49,7 +49,7 @@ def scripted(answers, **settings):
 @pytest.mark.parametrize("graph", [False, True])
 @pytest.mark.parametrize("name", MODELS)
 def test_every_model_trains_and_the_same_seed_gives_the_same_numbers(blobs, name, graph):
-    if MODELS[name][0].needs_graph and not graph:
+    if needs_graph(name) and not graph:
         with pytest.raises(LatopoError, match="needs a graph"):
             fit(blobs, name)
         return
@@ -64,6 +64,33 @@ def test_every_model_trains_and_the_same_seed_gives_the_same_numbers(blobs, name
     torch.set_rng_state(expected_state)
     fit(blobs, name, graph=graph)
     assert torch.equal(torch.get_rng_state(), expected_state)
+
+
+def test_labels_of_judges_train_trust_alone(blobs):
+    gradients = []
+    for seen in range(2):
+        model = make("gcn-judged", graph=True, judges=0.25)
+        trainer = Trainer(
+            model, blobs.x, blobs.y, blobs.ring, blobs.train, blobs.selection, TrainingSettings(epochs=1), num_classes=3
+        )
+        fitted, judges = set(trainer._fitted.tolist()), set(trainer._judges.tolist())
+        assert fitted | judges == set(blobs.train.tolist())
+        assert not fitted & judges
+        assert len(judges) == len(blobs.train) // 4
+        if seen:
+            trainer.objective.target[trainer._judges] = (blobs.y[trainer._judges] + 1) % 3
+        trainer.advance()  # one step: in the next the trust has a say in everything
+        gradients.append({name: parameter.grad for name, parameter in model.named_parameters()})
+    different = {name for name, gradient in gradients[0].items() if not torch.equal(gradient, gradients[1][name])}
+    assert different == {"trust"}
+
+
+def test_two_training_nodes_are_enough_for_a_judge(blobs):
+    model = make("gcn-judged", graph=True)
+    result = train(
+        model, blobs.x, blobs.y, blobs.ring, blobs.train[:2], blobs.selection, TrainingSettings(epochs=3), num_classes=3
+    )
+    assert all(math.isfinite(row["loss"]) for row in result.history)
 
 
 def test_other_seeds_give_other_numbers(blobs):

@@ -18,8 +18,8 @@ def train(
     model: Annotated[
         str,
         typer.Option(
-            help="mlp, gcn, dgm-e, dgm-m, dcm, dcm-all, topk-dcm, topk-dcm-all, dcm-plus, dcm-plus-edges, alpha-dgm "
-            "or gcn-plus."
+            help="mlp, gcn, dgm-e, dgm-m, dcm, dcm-all, topk-dcm, topk-dcm-all, dcm-plus, dcm-plus-edges, alpha-dgm, "
+            "gcn-plus, dcm-judged or gcn-judged."
         ),
     ] = "dcm",
     graph: Annotated[bool, typer.Option(help="Give the model the data set's graph.")] = False,

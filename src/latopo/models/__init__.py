@@ -1,6 +1,6 @@
 """Models: the paper's systems, its baselines, and our own recipe."""
 
-from latopo.models.catalogue import MODELS, build_model
+from latopo.models.catalogue import MODELS, build_model, needs_graph
 from latopo.models.dcm_net import DCMNet
 from latopo.models.dgm_net import DGMNet
 from latopo.models.gcn import GCN
@@ -20,5 +20,6 @@ __all__ = [
     "SkipGCN",
     "build_model",
     "load_model",
+    "needs_graph",
     "save_model",
 ]

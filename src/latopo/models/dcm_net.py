@@ -37,7 +37,7 @@ class DCMNet(LatentNet):
         relaxation: how probabilities enter message passing.
         edge_form: form of the topology loss that trains it; None if the relaxation does.
         detach: whether the auxiliary branch is cut from the gradient of the features.
-        skip, given_conv, own_loss, hide_latent, decay_graph: see :class:`~latopo.models.latent_net.LatentNet`.
+        skip, given_conv, own_loss, hide_latent, decay_graph, judges: see :class:`~latopo.models.latent_net.LatentNet`.
         dropout: before message passing, between rounds and before the head.
 
     Shapes:
@@ -73,6 +73,7 @@ class DCMNet(LatentNet):
         own_loss: bool = False,
         hide_latent: float = 0.0,
         decay_graph: bool = True,
+        judges: float = 0.0,
         dropout: float = 0.5,
     ) -> None:
         settings = {key: value for key, value in locals().items() if key not in ("self", "__class__")}

@@ -1,5 +1,6 @@
 """The frame that all models with an inferred topology share, and the one that shows what is left without it."""
 
+from itertools import accumulate
 from typing import Any
 
 import torch
@@ -11,10 +12,13 @@ from latopo.models.features import FeatureLinear, check_input
 from latopo.models.model import Model, ModelOutput
 from latopo.nn.alpha_dgm import AlphaDGM
 from latopo.nn.checks import simple_edges
-from latopo.nn.graph_conv import GraphConv
+from latopo.nn.graph_conv import GraphConv, graph_product
 from latopo.nn.topology_loss import EdgeForm
 
 __all__ = ["LatentNet"]
+
+# Adam moves a parameter by about its rate in a step; weights of parts may have to change by far more in 100 epochs.
+_PACE = 10.0
 
 
 class LatentNet(Model):
@@ -32,9 +36,12 @@ class LatentNet(Model):
             ``own_loss``, whether training also asks the skip alone to predict, so that an inferred graph that fits the
             training nodes too well does not leave the node's own features untrained; ``hide_latent``, the probability
             with which a step hides all that a node got from the topology from the head, so that the head does not
-            come to rely on it alone (0 by default); and ``decay_graph``, whether weight decay acts on the encoder of
+            come to rely on it alone (0 by default); ``decay_graph``, whether weight decay acts on the encoder of
             the graph (by default it does). The graph does not see the encoder's scale, so there a decay only makes
-            its steps larger.
+            its steps larger; and ``judges``, the share of the training nodes that is kept to weigh the parts of the
+            head's input against each other (0 by default, then nothing is weighed). On the nodes that it learns from
+            every part looks perfect, so how far each is to be trusted can only be seen on others. The given graph is
+            then heard by a GCN with a first layer of its own, which has to predict alone, like the skip.
     """
 
     def __init__(
@@ -51,8 +58,15 @@ class LatentNet(Model):
             raise LatopoError(f"{name}: own_loss and hide_latent need skip=True, the node's own features in the head")
         if not 0 <= self.hide_latent < 1:
             raise LatopoError(f"{name}: hide_latent must be in [0, 1), got {self.hide_latent}")
+        self.judges = settings.get("judges", 0.0)
+        if not 0 <= self.judges < 1:
+            raise LatopoError(f"{name}: judges must be in [0, 1), got {self.judges}")
+        if self.judges and not (skip and given_conv):
+            raise LatopoError(f"{name}: judges weigh own features and given graph, so skip and given_conv must be True")
         self.first = FeatureLinear(self.in_channels, hidden)
-        self.given_conv = GraphConv(hidden, hidden) if given_conv else None
+        self.given_conv = GraphConv(hidden, hidden) if given_conv and not self.judges else None
+        self.given_first = FeatureLinear(self.in_channels, hidden) if self.judges else None
+        self.trust = nn.Parameter(torch.zeros(3 if latent_channels else 2)) if self.judges else None
         width = latent_channels + hidden * (skip + given_conv)
         self.head = nn.Linear(width, settings["out_channels"])
 
@@ -71,7 +85,11 @@ class LatentNet(Model):
             # Without a graph at hand the convolution is the linear layer that it is on isolated nodes.
             parts.append(self.given_conv(dropped, edges).relu())
         joined = self._drop(torch.cat(parts, dim=1))
-        return latent._replace(prediction=self.head(joined), own=self._own(joined, parts))
+        if self.given_first is not None:
+            heard = self._drop(_smooth(self.given_first(x), edges).relu())
+            parts.append(_smooth(heard, edges))
+            joined = torch.cat([joined, parts[-1]], dim=1)
+        return self._read(latent, joined, [part.size(1) for part in parts])
 
     def _hide(self, latent: Tensor) -> Tensor:
         """Whole rows dropped, in training."""
@@ -79,13 +97,21 @@ class LatentNet(Model):
             return latent
         return latent * functional.dropout(latent.new_ones(latent.size(0), 1), self.hide_latent)
 
-    def _own(self, joined: Tensor, parts: list[Tensor]) -> Tensor | None:
-        """The part of the prediction that the skip makes, during training with ``own_loss``."""
-        if not (self.own_loss and self.training):
-            return None
-        start = parts[0].size(1)
-        at = slice(start, start + parts[1].size(1))
-        return functional.linear(joined[:, at], self.head.weight[:, at], self.head.bias)
+    def _read(self, latent: ModelOutput, joined: Tensor, widths: list[int]) -> ModelOutput:
+        """Predictions of the head, those of single parts, and in training what the judges see."""
+        ends = list(accumulate(widths))
+        parts = [slice(end - width, end) for end, width in zip(ends, widths, strict=True)]
+        weight, bias = self.head.weight, self.head.bias
+        own = [parts[1]] if self.own_loss else []
+        given = [parts[2]] if self.judges else []
+        alone = [functional.linear(joined[:, at], weight[:, at], bias) for at in own + given if self.training]
+        if self.trust is None:
+            return latent._replace(prediction=self.head(joined), alone=tuple(alone))
+        scores = torch.stack([functional.linear(joined[:, at], weight[:, at]) for at in parts if at.stop > at.start])
+        trust = len(scores) * functional.softmax(_PACE * self.trust, dim=0)[:, None, None]
+        prediction = (trust.detach() * scores).sum(dim=0) + bias
+        judged = (trust * scores.detach()).sum(dim=0) + bias.detach() if self.training else None
+        return latent._replace(prediction=prediction, alone=tuple(alone), judged=judged)
 
     def undecayed(self) -> list[nn.Parameter]:
         """The scalars, and without ``decay_graph`` the encoder of the graph."""
@@ -99,3 +125,8 @@ class LatentNet(Model):
 
     def _drop(self, x: Tensor) -> Tensor:
         return functional.dropout(x, self.dropout, self.training)
+
+
+def _smooth(x: Tensor, edges: Tensor | None) -> Tensor:
+    """One convolution without weights; on isolated nodes it changes nothing."""
+    return x if edges is None else graph_product(x, edges)

@@ -20,14 +20,16 @@ class ModelOutput(NamedTuple):
         complex: the inferred complex; None for models that infer none.
         graph: the choices behind its edges.
         polygons: the statistics behind its polygons; None where there are none to choose.
-        own: what each node's own features alone predict, if training has to make them predict too.
+        alone: what single parts of the head's input predict, those that training has to make predict alone too.
+        judged: the prediction again, with a gradient to the weights of its parts and to nothing else.
     """
 
     prediction: Tensor
     complex: CellComplex | None = None
     graph: LatentGraph | None = None
     polygons: LatentPolygons | None = None
-    own: Tensor | None = None
+    alone: tuple[Tensor, ...] = ()
+    judged: Tensor | None = None
 
 
 class Model(nn.Module):
@@ -38,11 +40,13 @@ class Model(nn.Module):
         edge_form: the form of the :class:`~latopo.nn.TopologyLoss` that trains it; None if its own loss is enough.
         needs_graph: whether it cannot work without a given graph.
         uses_graph: whether a given graph makes a difference.
+        judges: share of the training nodes whose labels train only the weights of ``ModelOutput.judged``.
     """
 
     edge_form: EdgeForm | None = None
     needs_graph: ClassVar[bool] = False
     uses_graph: ClassVar[bool] = True
+    judges: float = 0.0
 
     def __init__(self, **settings: Any) -> None:
         super().__init__()

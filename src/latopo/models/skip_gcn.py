@@ -18,7 +18,7 @@ class SkipGCN(LatentNet):
         in_channels: width of x.
         out_channels: classes, or 1 for regression.
         hidden_channels: width everywhere between.
-        own_loss: see :class:`~latopo.models.latent_net.LatentNet`.
+        own_loss, judges: see :class:`~latopo.models.latent_net.LatentNet`.
         dropout: before the convolution and before the head.
 
     Shapes:
@@ -39,6 +39,7 @@ class SkipGCN(LatentNet):
         out_channels: int,
         hidden_channels: int = 32,
         own_loss: bool = False,
+        judges: float = 0.0,
         dropout: float = 0.5,
     ) -> None:
         settings = {key: value for key, value in locals().items() if key not in ("self", "__class__")}

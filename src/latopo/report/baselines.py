@@ -26,6 +26,8 @@ MODEL_WORDS = {
     "dcm-plus-edges": "this library's model without polygons",
     "alpha-dgm": "this library's model with edges alone, and messages between points only",
     "gcn-plus": "this library's model with nothing inferred: each point alone, and the given graph",
+    "dcm-judged": "this library's model, which first weighs how far a given graph is to be trusted",
+    "gcn-judged": "the same with nothing inferred: each point alone, and the given graph, weighed",
 }
 _BASELINE_MODELS = ("mlp", "gcn")
 

@@ -40,10 +40,11 @@ _LARGE = ("pubmed", "cs", "physics")
 OURS = "dcm-plus"
 BASELINES = ("mlp", "gcn", "dgm-e", "dgm-m")
 # Our recipe with edges, with features of the edges, and with polygons; gcn-plus is what is left with none of them.
+# The judged ones weigh a given graph before they rely on it, with the complex and without.
 _PLUS = ("alpha-dgm", "dcm-plus-edges", OURS)
 # What a run has that does not name the setting; tables 1 and 2 are made with these.
 ABLATION_DEFAULTS = {"rounds": 1, "max_length": 4}
-_MAIN_MODELS = (*BASELINES, "dcm", "dcm-all", "gcn-plus", *_PLUS)
+_MAIN_MODELS = (*BASELINES, "dcm", "dcm-all", "gcn-plus", *_PLUS, "gcn-judged", "dcm-judged")
 
 SettingsFor = Callable[[str, str, bool, Protocol], Settings]
 """Settings of a run from (model, data set, graph, protocol); must be plain JSON."""
@@ -129,13 +130,12 @@ class Experiment:
             >>> [row.model for row in EXPERIMENTS["table1"].rows(["gcn", "dcm"])]
             ['dcm', 'gcn', 'dcm']
         """
-        from latopo.models import MODELS
+        from latopo.models import MODELS, needs_graph
 
         chosen = self._checked("model", self.models, models)
         for graph in (False, True):
             for model in chosen:
-                kind = MODELS[model][0]
-                if kind.uses_graph if graph else not kind.needs_graph:
+                if MODELS[model][0].uses_graph if graph else not needs_graph(model):
                     yield from (Row(model, graph, value) for value in self.values or (None,))
 
     def columns(self, datasets: Sequence[str] | None = None) -> tuple[str, ...]:

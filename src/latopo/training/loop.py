@@ -82,10 +82,11 @@ def train(
     """Train a model by Adam, choose the best epoch, and leave the model with the weights of that epoch.
 
     The loss is cross-entropy (or mean squared error of standardised targets) on ``train_index``, plus the
-    :class:`~latopo.nn.TopologyLoss` if the model has an ``edge_form``, plus the same loss of what the nodes' own
-    features alone predict if the model gives that. The best epoch has the highest accuracy (R²) on
-    ``selection_index``; of equals the one with the lower loss there, then the earlier: small selection sets tie often.
-    No target of another node is read.
+    :class:`~latopo.nn.TopologyLoss` if the model has an ``edge_form``, plus the same loss of what
+    parts of the model predict alone if it gives that. A model with judges learns the weights of its parts from that
+    share of ``train_index``, drawn by the seed, and all else from the rest. The best epoch has the highest accuracy
+    (R²) on ``selection_index``; of equals the one with the lower loss there, then the earlier: small selection sets
+    tie often. No target of another node is read.
 
     The same seed gives the same numbers, and the global random state is left alone. After Ctrl-C, or any other error,
     the model holds the best weights so far.
@@ -159,7 +160,8 @@ class Trainer:
         self.snapshots: dict[int, CellComplex] = {}
         self._labels = self.objective.train_labels()
         self._mask = torch.zeros(x.size(0), dtype=torch.bool, device=x.device)
-        self._mask[train_index] = True
+        self._fitted, self._judges = _apart(train_index, model.judges, self.settings.seed)
+        self._mask[self._fitted] = True
         self._topology = _topology_loss(model, x, num_classes)
         self._optimizer = _adam(model, self.settings)
         self._best: _Best | None = None
@@ -202,14 +204,16 @@ class Trainer:
         """One step of Adam; the parts of the loss."""
         self.model.train()
         output = self.model(self.x, self.edges)
-        task = self.objective.loss(output.prediction, self.objective.train_index)
+        task = self.objective.loss(output.prediction, self._fitted)
         parts = None
         if self._topology is not None:
             target = self.objective.target
             parts = self._topology(output.prediction, target, output.complex, self._mask, output.graph)
         loss = task if parts is None else task + parts.total
-        if output.own is not None:
-            loss = loss + self.objective.loss(output.own, self.objective.train_index)
+        for part in output.alone:
+            loss = loss + self.objective.loss(part, self._fitted)
+        if output.judged is not None:
+            loss = loss + self.objective.loss(output.judged, self._judges)
         value = loss.item()
         if not math.isfinite(value):
             raise LatopoError(
@@ -254,6 +258,13 @@ def _detached(output: ModelOutput) -> ModelOutput:
     # The directed choices are not needed any more, and would stay in memory with the best epoch.
     complex = None if output.complex is None else output.complex.detach()
     return ModelOutput(output.prediction, complex, None, output.polygons)
+
+
+def _apart(nodes: Tensor, share: float, seed: int) -> tuple[Tensor, Tensor]:
+    """Nodes to fit and nodes to judge, at least one of each if there are two."""
+    count = min(max(1, int(share * nodes.numel())), nodes.numel() - 1) if share else 0
+    order = torch.randperm(nodes.numel(), generator=torch.Generator().manual_seed(seed)).to(nodes.device)
+    return (nodes[order[count:]], nodes[order[:count]]) if count else (nodes, nodes[:0])
 
 
 def _topology_loss(model: Model, x: Tensor, num_classes: int) -> TopologyLoss | None:

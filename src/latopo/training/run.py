@@ -6,7 +6,7 @@ from typing import Any
 from latopo.data.catalogue import DatasetEntry, find_dataset
 from latopo.data.splits import Protocol
 from latopo.errors import LatopoError
-from latopo.models import MODELS
+from latopo.models import MODELS, needs_graph
 from latopo.training.settings import TrainingSettings
 
 __all__ = ["WEIGHT_DECAYS", "Run"]
@@ -54,7 +54,7 @@ class Run:
             raise LatopoError(f"protocol: expected honest or paper, got {self.protocol!r}")
         if self.graph and not self.entry.has_graph:
             raise LatopoError(f"{self.entry.title} is a table and has no graph; run it with --no-graph")
-        if MODELS[self.model][0].needs_graph and not self.graph:
+        if needs_graph(self.model) and not self.graph:
             raise LatopoError(f"model {self.model} needs a graph; add --graph, or choose a model that infers one")
         self.training()
 
