@@ -151,6 +151,10 @@ def test_failed_runs_are_reported_and_the_others_done(monkeypatch):
     assert len(Store("out")) == 4
 
 
+def test_figures_have_no_values():
+    assert "figures have none" in str(invoke("figures", "--values", "0").exception)
+
+
 def test_figures(elsewhere):
     pytest.importorskip("matplotlib")
     result = invoke("figures", "--datasets", "karate", "--epochs", "3", "--out", "out")

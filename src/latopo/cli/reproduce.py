@@ -60,6 +60,8 @@ def reproduce(
 
     check_data_root("reproduce", data_root)
     chosen = _Choice(datasets, models, values, splits, seeds, protocols, epochs)
+    if what == "figures" and values is not None:
+        raise LatopoError("--values: figures have none; name depth or cycle-length, or leave the option out")
     tables = [] if what == "figures" else list(EXPERIMENTS) if what == "all" else [what]
     if tables_only:
         if not tables or not out.is_dir():
