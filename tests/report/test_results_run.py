@@ -27,7 +27,7 @@ def test_tables_hold_our_numbers_the_papers_and_the_tests(tmp_path):
     assert ours.remark == "paper 77.78 ± 10.24, 3 of 10 folds"
     assert ours.difference == pytest.approx(81.0 - 77.78)
     assert "against the baselines" in tests.title
-    assert tests.rows[0].labels == ("without", "mlp")
+    assert tests.rows[0].labels == ("without", "dcm-plus", "mlp")
     assert tests.rows[0].cells[0].value == pytest.approx(10.0)
     assert "p = " in tests.rows[0].cells[0].remark
 

@@ -35,7 +35,9 @@ def test_markdown_cells(records):
     assert "| without | dcm | paper | 75.00 (1/10 folds, 1/3 seeds), Δ −10.71 | – |" in lines
     assert "| without | dcm | honest | – | – |" in lines
     assert not any("dcm-plus | (printed" in line for line in lines)
-    assert any(line.startswith("| without | mlp | honest | +1.67, p = 1.000 (3 folds) | – |") for line in lines)
+    assert any(
+        line.startswith("| without | dcm-plus | mlp | honest | +1.67, p = 1.000 (3 folds) | – |") for line in lines
+    )
 
 
 def test_every_markdown_line_of_a_table_has_the_same_width(records):
@@ -112,7 +114,7 @@ def test_csv_of_folds_and_tests(records):
         ("0", 40.0), ("1", pytest.approx(50.0)), ("2", pytest.approx(60.0)),
     ]  # fmt: skip
     tests = lines_of(comparisons_csv(table))
-    assert len(tests) == (3 + 4) * 2
+    assert len(tests) == (3 + 4 + 4) * 2  # dcm-plus without and with graph, dcm-judged with one; protocols
     assert tests[0]["baseline"] == "mlp"
     assert float(tests[0]["p_holm"]) >= float(tests[0]["p"]) > 0
     assert float(tests[0]["difference"]) == pytest.approx(5 / 3)

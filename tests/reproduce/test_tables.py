@@ -99,6 +99,7 @@ def test_of_equal_groups_the_latest_is_shown(make_record):
 def test_comparisons_by_hand(make_record):
     scores = {
         ("dcm-plus", True): [0.9, 0.8, 0.9],
+        ("dcm-judged", True): [0.9, 0.9, 0.9],
         ("mlp", False): [0.8, 0.8, 0.7],
         ("gcn", True): [0.6, 0.7, 0.5, 0.1],
         ("dgm-e", True): [0.9],
@@ -109,7 +110,7 @@ def test_comparisons_by_hand(make_record):
         for fold, score in enumerate(values)
     ]
     table = build_table("table2", records, ["texas"], protocols=["honest"])
-    found = {item.baseline: item for item in table.comparisons if item.graph}
+    found = {item.baseline: item for item in table.comparisons if item.graph and item.model == "dcm-plus"}
     assert list(found) == ["mlp", "gcn", "dgm-e", "dgm-m"]
 
     # Against the MLP (its runs have no graph): d = 10, 0, 20; s = 10, ratio 10/80.
@@ -126,6 +127,11 @@ def test_comparisons_by_hand(make_record):
     assert found["dgm-e"].test.difference == pytest.approx(0.0)
     assert found["dgm-e"].p_adjusted is None
     assert found["dgm-m"].test.num_folds == 0
+
+    judged = [item for item in table.comparisons if item.model == "dcm-judged"]
+    assert [(item.baseline, item.graph) for item in judged] == [(name, True) for name in found]
+    assert [item.test.num_folds for item in judged] == [3, 3, 1, 0]
+    assert judged[1].test.difference == pytest.approx(30.0)
 
     without = [item for item in table.comparisons if not item.graph]
     assert [item.baseline for item in without] == ["mlp", "dgm-e", "dgm-m"]

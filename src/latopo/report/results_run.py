@@ -6,7 +6,7 @@ from latopo.errors import LatopoError
 from latopo.report.data import ReportData, Table, TableCell, TableRow
 from latopo.reproduce import Record, Store, build_table
 from latopo.reproduce import tables as built
-from latopo.reproduce.experiments import DATASET_TITLES, DEVELOPMENT, EXPERIMENTS, OURS, Row
+from latopo.reproduce.experiments import DATASET_TITLES, DEVELOPMENT, EXPERIMENTS, Row
 from latopo.reproduce.record import PROTOCOLS, Protocol
 
 __all__ = ["from_results"]
@@ -82,14 +82,14 @@ def _cell(cell: built.Cell, protocol: Protocol) -> TableCell:
 
 
 def _test_table(table: built.Table, protocol: Protocol) -> list[Table]:
-    """Our model against each baseline: mean paired difference and adjusted p."""
-    lines: dict[tuple[str, str], dict[str, TableCell]] = {}
+    """Our models against each baseline: mean paired difference and adjusted p."""
+    lines: dict[tuple[str, str, str], dict[str, TableCell]] = {}
     for item in table.comparisons:
         if item.test.difference is None:
             continue
         untested = "one fold" if item.test.num_folds == 1 else "the same in every fold"
         p_text = untested if item.p_adjusted is None else f"p = {item.p_adjusted:.3f}"
-        place = ("with" if item.graph else "without", item.baseline)
+        place = ("with" if item.graph else "without", item.model, item.baseline)
         lines.setdefault(place, {})[item.dataset] = TableCell(item.test.difference, remark=p_text)
     if not lines:
         return []
@@ -97,5 +97,5 @@ def _test_table(table: built.Table, protocol: Protocol) -> list[Table]:
     rows = [TableRow(place, tuple(cells.get(name, empty) for name in table.datasets)) for place, cells in lines.items()]
     titles = tuple(DATASET_TITLES[dataset] for dataset in table.datasets)
     caption = "Mean difference over common folds, in points; p after Holm's correction. Positive: ours is better."
-    title = _title(table, protocol, f": {OURS} against the baselines")
-    return [Table(title, ("graph", "against"), titles, tuple(rows), caption=caption)]
+    title = _title(table, protocol, ": our models against the baselines")
+    return [Table(title, ("graph", "model", "against"), titles, tuple(rows), caption=caption)]

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from latopo._files import atomic_path
-from latopo.reproduce.experiments import DATASET_TITLES, OURS, Row
+from latopo.reproduce.experiments import DATASET_TITLES, Row
 from latopo.reproduce.paper import PaperNumber, contradictions
 from latopo.reproduce.record import Protocol
 from latopo.reproduce.statistics import Summary
@@ -90,14 +90,14 @@ def _p_text(p_value: float) -> str:
 
 
 def _test_grid(table: Table) -> _Grid:
-    """Header, then one line per graph setting, protocol and baseline."""
-    lines: dict[tuple[bool, Protocol, str], dict[str, str]] = {}
+    """Header, then one line per model of ours, graph setting, protocol and baseline."""
+    lines: dict[tuple[bool, str, Protocol, str], dict[str, str]] = {}
     for item in table.comparisons:
-        place = (item.graph, item.protocol, item.baseline)
+        place = (item.graph, item.model, item.protocol, item.baseline)
         lines.setdefault(place, {})[item.dataset] = _test_text(item)
-    grid = [["graph", f"{OURS} against", "protocol", *(DATASET_TITLES[dataset] for dataset in table.datasets)]]
-    for (graph, protocol, baseline), texts in sorted(lines.items(), key=lambda line: line[0][0]):
-        grid.append([_graph(graph), baseline, protocol, *(texts[dataset] for dataset in table.datasets)])
+    grid = [["graph", "model", "against", "protocol", *(DATASET_TITLES[dataset] for dataset in table.datasets)]]
+    for (graph, model, protocol, baseline), texts in sorted(lines.items(), key=lambda line: line[0][0]):
+        grid.append([_graph(graph), model, baseline, protocol, *(texts[dataset] for dataset in table.datasets)])
     return grid
 
 
@@ -122,7 +122,7 @@ def markdown(table: Table) -> str:
     """
     parts = [f"# {_escape_markdown(table.experiment.title)}", _markdown_grid(_main_grid(table))]
     if table.comparisons:
-        parts += [f"## Is {OURS} better than the baselines?", _markdown_grid(_test_grid(table))]
+        parts += ["## Are our models better than the baselines?", _markdown_grid(_test_grid(table))]
     parts.append(_escape_markdown(table.caption))
     if table.notes:
         parts.append("\n".join(f"- {_escape_markdown(note)}" for note in table.notes))
@@ -234,10 +234,10 @@ def folds_csv(table: Table) -> str:
 
 
 def comparisons_csv(table: Table) -> str:
-    """One line per test of our model against a baseline; Holm's correction is in the last column."""
+    """One line per test of a model of ours against a baseline; Holm's correction is in the last column."""
     lines: list[tuple[object, ...]] = []
     for item in table.comparisons:
-        place = (table.experiment.name, item.dataset, _graph(item.graph), item.protocol, OURS, item.baseline)
+        place = (table.experiment.name, item.dataset, _graph(item.graph), item.protocol, item.model, item.baseline)
         test = item.test
         lines.append((*place, test.num_folds, test.difference, test.statistic, test.p_value, item.p_adjusted))
     return _csv(_TEST, lines)

@@ -40,10 +40,10 @@ _HOMOPHILY_CAPTION = (
 )
 _TOPK_CAPTION = "The top-k systems are trained with the reward of the DGM."
 _TEST_CAPTION = (
-    f"Tests: {OURS} against each baseline, paired over common folds, two-sided Nadeau–Bengio corrected resampled "
-    "t-test (variance (1/n + n_test/n_train)·s²), p-values adjusted by Holm's method within a data set, graph setting "
-    "and protocol, baselines not yet run included. The MLP has no graph: its runs without one stand "
-    "on both sides. DGM-E and DGM-M are trained without their reward, which costs them accuracy on the development "
+    f"Tests: {' and '.join(OURS)} against each baseline, paired over common folds, two-sided Nadeau–Bengio corrected "
+    "resampled t-test (variance (1/n + n_test/n_train)·s²), p-values adjusted by Holm's method for one model within a "
+    "data set, graph setting and protocol, baselines not yet run included. The MLP has no graph: its runs without one "
+    "stand on both sides. DGM-E and DGM-M are trained without their reward, which costs them accuracy on the development "
     "sets."
 )
 
@@ -72,14 +72,15 @@ class Cell:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Our model against one baseline in one column.
+    """One of our models against one baseline in one column.
 
     Attributes:
-        dataset, graph, protocol, baseline: what is compared; a baseline without graph stands in both settings.
+        model, dataset, graph, protocol, baseline: what is compared; a baseline without graph stands in both settings.
         test: the test in the table's unit.
-        p_adjusted: p after Holm's correction over the baselines of this data set, graph setting and protocol.
+        p_adjusted: p after Holm's correction over the baselines of this model, data set, graph setting and protocol.
     """
 
+    model: str
     dataset: str
     graph: bool
     protocol: Protocol
@@ -254,29 +255,31 @@ def _compare(
     protocols: Sequence[Protocol],
     models: Sequence[str] | None,
 ) -> tuple[Comparison, ...]:
-    shown = {row.model for row in table.rows(models)}
-    baselines = [baseline for baseline in BASELINES if baseline in shown]
-    if OURS not in shown or table.quantity != "test_score":
+    rows = list(table.rows(models))
+    baselines = [baseline for baseline in BASELINES if any(row.model == baseline for row in rows)]
+    if table.quantity != "test_score":
         return ()
     return tuple(
         comparison
+        for model in OURS
         for dataset in datasets
-        for graph in (False, True)
+        for graph in (row.graph for row in rows if row.model == model)
         for protocol in protocols
-        for comparison in _family(table, groups, dataset, graph, protocol, baselines)
+        for comparison in _family(table, groups, model, dataset, graph, protocol, baselines)
     )
 
 
 def _family(
     table: Experiment,
     groups: dict[_Place, list[Record]],
+    model: str,
     dataset: str,
     graph: bool,
     protocol: Protocol,
     baselines: Sequence[str],
 ) -> list[Comparison]:
-    """Our model against every baseline in one column: the tests that Holm's correction counts together."""
-    ours = groups.get((OURS, dataset, graph, protocol, None), [])
+    """A model of ours against every baseline in one column: the tests that Holm's correction counts together."""
+    ours = groups.get((model, dataset, graph, protocol, None), [])
     names = [name for name in baselines if graph or name != "gcn"]
     tests = []
     for name in names:
@@ -284,7 +287,7 @@ def _family(
         tests.append(_paired(ours, baseline, table.scale))
     adjusted = holm([test.p_value for test in tests])
     return [
-        Comparison(dataset, graph, protocol, name, test, p_adjusted)
+        Comparison(model, dataset, graph, protocol, name, test, p_adjusted)
         for name, test, p_adjusted in zip(names, tests, adjusted, strict=True)
     ]
 
