@@ -43,8 +43,8 @@ _TEST_CAPTION = (
     f"Tests: {' and '.join(OURS)} against each baseline, paired over common folds, two-sided Nadeau–Bengio corrected "
     "resampled t-test (variance (1/n + n_test/n_train)·s²), p-values adjusted by Holm's method for one model within a "
     "data set, graph setting and protocol, baselines not yet run included. The MLP has no graph: its runs without one "
-    "stand on both sides. DGM-E and DGM-M are trained without their reward, which costs them accuracy on the development "
-    "sets."
+    "stand on both sides. DGM-E and DGM-M are trained without their reward, which costs them accuracy on the "
+    "development sets."
 )
 
 
