@@ -38,6 +38,19 @@ def test_what_a_model_has_not_is_none(blobs):
     assert found["polygon_alpha"] is found["polygon_gain"] is None
 
 
+def test_trust_in_the_parts(blobs):
+    parts = {"dcm-judged": ("own", "given", "complex"), "gcn-judged": ("own", "given"), "dcm-plus": ()}
+    for name, expected in parts.items():
+        model = build_model(name, 6, 3, graph=True).eval()
+        found = measure(model, model(blobs.x, blobs.ring))
+        trust = {key: value for key, value in found.items() if key.startswith("trust_") and value is not None}
+        assert trust == pytest.approx({f"trust_{part}": 1 / len(expected) for part in expected})
+    model = build_model("dcm-judged", 6, 3, graph=True)
+    with torch.no_grad():
+        model.trust.copy_(torch.tensor([0.0, 0.1, 0.2]))
+    assert sorted(model.trusted(), key=model.trusted().get) == ["complex", "own", "given"]
+
+
 def test_share_is_of_the_scored_candidates():
     triangle = torch.tensor([[0, 1, 2]])
     complex = CellComplex(3, torch.tensor([[0, 0, 1], [1, 2, 2]]), {3: triangle})

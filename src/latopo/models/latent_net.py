@@ -108,10 +108,18 @@ class LatentNet(Model):
         if self.trust is None:
             return latent._replace(prediction=self.head(joined), alone=tuple(alone))
         scores = torch.stack([functional.linear(joined[:, at], weight[:, at]) for at in parts if at.stop > at.start])
-        trust = len(scores) * functional.softmax(_PACE * self.trust, dim=0)[:, None, None]
+        trust = len(scores) * _shares(self.trust)[:, None, None]
         prediction = (trust.detach() * scores).sum(dim=0) + bias
         judged = (trust * scores.detach()).sum(dim=0) + bias.detach() if self.training else None
         return latent._replace(prediction=prediction, alone=tuple(alone), judged=judged)
+
+    @torch.no_grad()
+    def trusted(self) -> dict[str, float]:
+        """Shares of the inferred complex, the node's own features and the given graph, if they are judged."""
+        if self.trust is None:
+            return {}
+        names = ("complex", "own", "given")[-len(self.trust) :]
+        return dict(zip(names, _shares(self.trust).tolist(), strict=True))
 
     def undecayed(self) -> list[nn.Parameter]:
         """The scalars, and without ``decay_graph`` the encoder of the graph."""
@@ -125,6 +133,10 @@ class LatentNet(Model):
 
     def _drop(self, x: Tensor) -> Tensor:
         return functional.dropout(x, self.dropout, self.training)
+
+
+def _shares(trust: Tensor) -> Tensor:
+    return functional.softmax(_PACE * trust, dim=0)
 
 
 def _smooth(x: Tensor, edges: Tensor | None) -> Tensor:

@@ -56,6 +56,10 @@ class Model(nn.Module):
         """Predict every node."""
         raise NotImplementedError(f"{type(self).__name__} must define forward(x, edge_index)")
 
+    def trusted(self) -> dict[str, float]:
+        """How far judges trust each part of the prediction, in shares; empty if there are none."""
+        return {}
+
     def undecayed(self) -> list[nn.Parameter]:
         """Parameters that weight decay leaves alone: scalars such as γ and α, to which zero means nothing."""
         return [parameter for parameter in self.parameters() if parameter.dim() == 0]

@@ -84,6 +84,13 @@ _CHARTS = (
         "The same for polygons: the larger, the fewer polygons.",
         {"polygon_gain": "polygons"},
     ),
+    _Chart(
+        "Trust",
+        "How much of the prediction comes from each part, by the judgement of training points kept for that.",
+        {"trust_own": "own features", "trust_given": "given graph", "trust_complex": "inferred complex"},
+        percent=True,
+        from_zero=True,
+    ),
 )
 
 

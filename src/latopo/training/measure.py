@@ -23,6 +23,9 @@ MEASURES = (
     "gain",
     "polygon_alpha",
     "polygon_gain",
+    "trust_own",
+    "trust_given",
+    "trust_complex",
 )
 
 
@@ -40,7 +43,9 @@ def measure(model: Model, output: ModelOutput, train_labels: Tensor | None = Non
         >>> set(measure(model, model(torch.ones(3, 2))).values())
         {None}
     """
-    found: dict[str, Any] = dict.fromkeys(MEASURES)
+    found: dict[str, Any] = dict.fromkeys(MEASURES) | {
+        f"trust_{part}": share for part, share in model.trusted().items()
+    }
     complex, polygons = output.complex, output.polygons
     if complex is None:
         return found
