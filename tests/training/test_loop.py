@@ -85,12 +85,21 @@ def test_labels_of_judges_train_trust_alone(blobs):
     assert different == {"trust"}
 
 
-def test_two_training_nodes_are_enough_for_a_judge(blobs):
+@pytest.mark.parametrize("count", [1, 2])
+def test_few_training_nodes_have_a_judge_or_none(blobs, count):
     model = make("gcn-judged", graph=True)
     result = train(
-        model, blobs.x, blobs.y, blobs.ring, blobs.train[:2], blobs.selection, TrainingSettings(epochs=3), num_classes=3
+        model,
+        blobs.x,
+        blobs.y,
+        blobs.ring,
+        blobs.train[:count],
+        blobs.selection,
+        TrainingSettings(epochs=3),
+        num_classes=3,
     )
     assert all(math.isfinite(row["loss"]) for row in result.history)
+    assert bool(model.trust.any()) == (count == 2)
 
 
 def test_other_seeds_give_other_numbers(blobs):

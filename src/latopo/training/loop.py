@@ -212,7 +212,7 @@ class Trainer:
         loss = task if parts is None else task + parts.total
         for part in output.alone:
             loss = loss + self.objective.loss(part, self._fitted)
-        if output.judged is not None:
+        if output.judged is not None and self._judges.numel():
             loss = loss + self.objective.loss(output.judged, self._judges)
         value = loss.item()
         if not math.isfinite(value):
