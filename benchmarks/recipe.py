@@ -43,13 +43,7 @@ def documents(rows: int = 1000, words: int = 800, classes: int = 7, length: int 
     """Bags of words: a quarter of a document's words come from its class, the others from all documents alike."""
     random = np.random.RandomState(seed)
     y = random.randint(classes, size=rows)
-    common = 1 / np.arange(1, words + 1) ** 0.7
-    common = random.permutation(common / common.sum())
-    own = random.dirichlet(np.full(words, 0.05), size=classes)
-    x = np.zeros((rows, words), dtype=np.float32)
-    for row, label in enumerate(y):
-        count = max(3, random.poisson(length))
-        x[row, random.choice(words, count, p=0.75 * common + 0.25 * own[label])] = 1
+    x = _write(random, y, words, length, share=0.25)
     x /= x.sum(axis=1, keepdims=True)
     edges = _link(
         random, rows, 3, lambda row: np.flatnonzero(y == (y[row] if random.rand() < 0.6 else random.choice(y)))
@@ -64,13 +58,7 @@ def pages(rows: int = 1000, words: int = 1500, groups: int = 40, share: float = 
     """
     random = np.random.RandomState(seed)
     group = random.randint(groups, size=rows)
-    common = 1 / np.arange(1, words + 1) ** 0.7
-    common = random.permutation(common / common.sum())
-    own = random.dirichlet(np.full(words, 0.05), size=groups)
-    x = np.zeros((rows, words), dtype=np.float32)
-    for row in range(rows):
-        count = max(3, random.poisson(20))
-        x[row, random.choice(words, count, p=(1 - share) * common + share * own[group[row]])] = 1
+    x = _write(random, group, words, length=20, share=share)
     targets = [random.choice(groups, 3, replace=False) for _ in range(groups)]
     anyone = np.arange(rows)
 
@@ -80,6 +68,18 @@ def pages(rows: int = 1000, words: int = 1500, groups: int = 40, share: float = 
     y = random.randint(5, size=groups)[group]
     edges = _link(random, rows, 14, reach)
     return Data(x=torch.from_numpy(x), y=torch.from_numpy(y), edge_index=edges, num_classes=5)
+
+
+def _write(random: np.random.RandomState, kind: np.ndarray, words: int, length: int, share: float) -> np.ndarray:
+    """0/1 words of every row: a share from those of its kind, the others from all rows alike."""
+    common = 1 / np.arange(1, words + 1) ** 0.7
+    common = random.permutation(common / common.sum())
+    own = random.dirichlet(np.full(words, 0.05), size=kind.max() + 1)
+    x = np.zeros((len(kind), words), dtype=np.float32)
+    for row, at in enumerate(kind):
+        count = max(3, random.poisson(length))
+        x[row, random.choice(words, count, p=(1 - share) * common + share * own[at])] = 1
+    return x
 
 
 def _link(random: np.random.RandomState, rows: int, degree: int, reach: Callable[[int], np.ndarray]) -> torch.Tensor:
