@@ -195,6 +195,15 @@ def test_bad_input():
         build_model("gcn", 6, 3, graph=True)(torch.ones(4, 6))
 
 
+@pytest.mark.parametrize("name", ["dcm-judged", "gcn-judged"])
+def test_reset_forgets_whom_the_judges_trusted(name):
+    model = make(name, True)
+    with torch.no_grad():
+        model.trust[0] = 1.0
+    model.reset_parameters()
+    assert not model.trust.any()
+
+
 def test_reset_gives_new_weights_and_a_fresh_calibration():
     model = make("dcm-plus", False)
     x, _, _ = problem()

@@ -127,6 +127,12 @@ class LatentNet(Model):
         weights = [] if self.decay_graph else [item for encoder in encoders for item in encoder.parameters()]
         return super().undecayed() + weights
 
+    def reset_parameters(self) -> None:
+        """Initialise everything anew; all parts are trusted alike."""
+        super().reset_parameters()
+        if self.trust is not None:
+            nn.init.zeros_(self.trust)
+
     def _latent(self, hidden: Tensor, dropped: Tensor, edge_index: Tensor | None) -> ModelOutput:
         """Features from the inferred topology in place of the prediction, and that topology."""
         raise NotImplementedError

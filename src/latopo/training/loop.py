@@ -262,9 +262,11 @@ def _detached(output: ModelOutput) -> ModelOutput:
 
 def _apart(nodes: Tensor, share: float, seed: int) -> tuple[Tensor, Tensor]:
     """Nodes to fit and nodes to judge, at least one of each if there are two."""
-    count = min(max(1, int(share * nodes.numel())), nodes.numel() - 1) if share else 0
+    if not share:
+        return nodes, nodes[:0]
+    count = min(max(1, int(share * nodes.numel())), nodes.numel() - 1)
     order = torch.randperm(nodes.numel(), generator=torch.Generator().manual_seed(seed)).to(nodes.device)
-    return (nodes[order[count:]], nodes[order[:count]]) if count else (nodes, nodes[:0])
+    return nodes[order[count:]], nodes[order[:count]]
 
 
 def _topology_loss(model: Model, x: Tensor, num_classes: int) -> TopologyLoss | None:
