@@ -86,3 +86,41 @@ def test_difference_of_the_house_without_its_roof(house: CellComplex) -> None:
     assert change.polygons_kept.tolist() == [[1], [0]]
     with pytest.raises(AttributeError):
         change.edges_lost = change.edges_gained
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_disjoint_union_keeps_every_part(random_complex: Callable[..., CellComplex], seed: int) -> None:
+    parts = [random_complex(seed, num_nodes=9), CellComplex.from_canonical(0, *_no_cells()), random_complex(seed + 9)]
+    whole = CellComplex.disjoint_union(parts).validate()
+    assert whole.num_edges == sum(part.num_edges for part in parts)
+    assert whole.num_polygons == sum(part.num_polygons for part in parts)
+    first = 0
+    for part in parts:
+        again = whole.subcomplex(torch.arange(first, first + part.num_nodes))
+        assert again == part
+        assert torch.equal(again.edge_prob, part.edge_prob)
+        assert torch.equal(again.polygon_prob, part.polygon_prob)
+        first += part.num_nodes
+    assert whole.num_nodes == first
+
+
+def _no_cells() -> tuple[torch.Tensor, dict[int, torch.Tensor], torch.Tensor, torch.Tensor]:
+    none = torch.zeros(0, dtype=torch.float64)
+    return torch.zeros(2, 0, dtype=torch.int64), {}, none, none
+
+
+def test_disjoint_union_of_complexes_of_different_lengths() -> None:
+    triangle = CellComplex(3, torch.tensor([[0, 0, 1], [1, 2, 2]]), {3: torch.tensor([[0, 1, 2]])})
+    square = CellComplex(4, torch.tensor([[0, 0, 1, 2], [1, 3, 2, 3]]), {4: torch.tensor([[0, 1, 2, 3]])})
+    whole = CellComplex.disjoint_union([square, triangle]).validate()
+    assert {length: rows.tolist() for length, rows in whole.polygons.items()} == {3: [[4, 5, 6]], 4: [[0, 1, 2, 3]]}
+    assert whole.edge_prob is None
+    assert whole.polygon_prob is None
+
+
+def test_disjoint_union_refuses_nothing_and_half_probabilities(house: CellComplex) -> None:
+    with pytest.raises(LatopoError, match="at least one complex, got none"):
+        CellComplex.disjoint_union([])
+    bare = CellComplex(6, house.edge_index, house.polygons, polygon_prob=house.polygon_prob)
+    with pytest.raises(LatopoError, match="all complexes have edge_prob, or none"):
+        CellComplex.disjoint_union([house, bare])

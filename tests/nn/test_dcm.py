@@ -1,6 +1,7 @@
 import pytest
 import torch
 from torch.nn import functional
+from torch_geometric.data import Batch, Data
 
 from latopo import CellComplex
 from latopo.errors import LatopoError, TooManyCellsError
@@ -44,6 +45,38 @@ def test_equals_its_parts(points, relaxation, concat):
     edges = module.edge_convs[0](edges, complex, edge_weight, polygon_weight).relu()
     down = module.downlift(edges, complex.edge_index, 40, edge_weight)
     torch.testing.assert_close(out, torch.cat([nodes, down], 1) if concat else nodes + down)
+
+
+@pytest.mark.parametrize("relaxation", RELAXATIONS)
+@pytest.mark.parametrize("given", [True, False])
+def test_a_batch_is_its_graphs_one_by_one(points, ring, relaxation, given):
+    """Also where graphs differ in size and one has a single point; gradients included."""
+    module = layer(relaxation)
+    clouds = [points, points[:1], points.flip(0)[:25] * 2]
+    graphs = [ring, ring[:, :0], torch.tensor([[0, 3], [7, 24]])] if given else [None] * 3
+    alone = [module(x, edges) for x, edges in zip(clouds, graphs, strict=True)]
+    batch = Batch.from_data_list([Data(x, edges) for x, edges in zip(clouds, graphs, strict=True)])
+    out, complex = module(batch.x, batch.edge_index, batch.batch)
+    torch.testing.assert_close(out, torch.cat([x for x, _ in alone]), rtol=0, atol=0)
+    complex.validate()
+    assert bool((batch.batch[complex.edge_index[0]] == batch.batch[complex.edge_index[1]]).all())
+    for number, (_, expected) in enumerate(alone):
+        part = complex.subcomplex(batch.batch == number)
+        assert part == expected
+        assert torch.equal(part.edge_prob, expected.edge_prob)
+    learned = [parameter for parameter in module.parameters() if parameter.requires_grad]
+    expected = torch.autograd.grad(sum(x.square().sum() for x, _ in alone), learned, allow_unused=True)
+    actual = torch.autograd.grad(out.square().sum(), learned, allow_unused=True)
+    torch.testing.assert_close(actual, expected)
+
+
+def test_a_second_layer_takes_the_batch_of_the_first(points):
+    first, second = layer(), DCM(10, 5, graph=AlphaDGM(10, 8, gain=2.0)).double()
+    batch = torch.arange(2).repeat_interleave(20)
+    x, complex = first(points, batch=batch)
+    out, complex = second(x, complex.edge_index, batch)
+    assert out.shape == (40, 10)
+    assert not bool(((complex.edge_index[0] < 20) & (complex.edge_index[1] >= 20)).any())
 
 
 def test_straight_through_is_none_forward(points, ring):

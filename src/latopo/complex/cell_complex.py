@@ -1,7 +1,7 @@
 """The cell complex of order 2: nodes, edges and polygons."""
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NoReturn, TypeVar
 
 import torch
@@ -260,6 +260,11 @@ class CellComplex:
     def subcomplex(self, nodes: Tensor) -> "CellComplex":
         """The cells on ``nodes`` (numbers or a mask), renumbered in increasing order of the old numbers."""
         return relations.subcomplex(self, nodes)
+
+    @staticmethod
+    def disjoint_union(complexes: Sequence["CellComplex"]) -> "CellComplex":
+        """The complexes side by side, nodes numbered on; ``subcomplex`` takes one out again."""
+        return relations.disjoint_union(complexes)
 
     def difference(self, other: "CellComplex") -> ComplexDifference:
         """Edges and polygons gained, lost and kept on the way from this complex to ``other``."""

@@ -1,5 +1,6 @@
-"""Complexes made from complexes: skeleton, sub-complex, and the difference between two."""
+"""Complexes made from complexes: skeleton, sub-complex, disjoint union, and the difference between two."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -57,6 +58,53 @@ def subcomplex(complex: "CellComplex", nodes: Tensor) -> "CellComplex":
         None if complex.edge_prob is None else complex.edge_prob[keep_edge],
         polygon_prob,
     )
+
+
+def disjoint_union(complexes: Sequence["CellComplex"]) -> "CellComplex":
+    """The complexes side by side: the nodes of each are numbered on from those of the one before.
+
+    Probabilities are kept if all have them, and absent if none has.
+
+    Example:
+        >>> from latopo import CellComplex
+        >>> pair = CellComplex(2, torch.tensor([[0], [1]]))
+        >>> disjoint_union([pair, pair]).edge_index
+        tensor([[0, 2],
+                [1, 3]])
+    """
+    if not complexes:
+        raise LatopoError("CellComplex: a disjoint union needs at least one complex, got none")
+    ends = torch.tensor([complex.num_nodes for complex in complexes]).cumsum(0).tolist()
+    parts = list(zip(complexes, [0, *ends[:-1]], strict=True))
+    # A later complex has larger nodes only, so the canonical order survives within each length.
+    lengths = sorted({length for complex in complexes for length in complex.polygons})
+    polygons = {
+        length: torch.cat([part.polygons[length] + first for part, first in parts if length in part.polygons])
+        for length in lengths
+    }
+    return complexes[0].from_canonical(
+        ends[-1],
+        torch.cat([part.edge_index + first for part, first in parts], dim=1),
+        polygons,
+        _joined("edge_prob", [[complex.edge_prob] for complex in complexes]),
+        _joined("polygon_prob", [_by_length(complex, lengths) for complex in complexes]),
+    )
+
+
+def _by_length(complex: "CellComplex", lengths: list[int]) -> list[Tensor | None]:
+    """The probabilities of the polygons of each of these lengths."""
+    if complex.polygon_prob is None:
+        return [None] * len(lengths)
+    sizes = [complex.polygons[length].size(0) if length in complex.polygons else 0 for length in lengths]
+    return list(torch.split_with_sizes(complex.polygon_prob, sizes))
+
+
+def _joined(name: str, columns: list[list[Tensor | None]]) -> Tensor | None:
+    """The probabilities of all complexes (columns), one kind of cell (row) after another."""
+    present = [prob for row in zip(*columns, strict=True) for prob in row if prob is not None]
+    if len(present) not in (0, sum(len(column) for column in columns)):
+        raise LatopoError(f"CellComplex: in a disjoint union all complexes have {name}, or none")
+    return torch.cat(present) if present else None
 
 
 def _node_mask(complex: "CellComplex", nodes: Tensor) -> Tensor:

@@ -9,6 +9,7 @@ from torch.nn import functional
 from latopo.complex import CellComplex
 from latopo.errors import LatopoError
 from latopo.nn.alpha_dgm import AlphaDGM, LatentGraph
+from latopo.nn.batch import split_batch
 from latopo.nn.cell_conv import CellConv
 from latopo.nn.checks import check_dropout, check_width
 from latopo.nn.graph_conv import GraphConv
@@ -64,11 +65,12 @@ class DCM(nn.Module):
         polygons: a :class:`~latopo.nn.PolygonInference` of your own; ``max_length`` and ``alpha`` are then not used
             for the polygons.
 
-    One call, one graph: in a batch of PyG, where several graphs lie in one x, points would choose neighbours across
-    them. Loop over ``batch.to_data_list()``.
+    Several graphs or point clouds in one x need ``batch``, as in PyG: each is treated as if it were alone, one after
+    another (so many small ones cost time per cloud, not per point), and the complex returned is their disjoint union.
+    Without it points would choose neighbours across graphs.
 
     Shapes:
-        - **x**: [N, in_channels], **edge_index**: [2, E'] in any form, or None
+        - **x**: [N, in_channels], **edge_index**: [2, E'] in any form, or None, **batch**: [N] ascending, or None
         - **output**: [N, 2 · out_channels] (or [N, out_channels]) and a :class:`~latopo.CellComplex`
 
     Example:
@@ -114,8 +116,13 @@ class DCM(nn.Module):
         """Initialise every part anew."""
         reset(*self.children())
 
-    def forward(self, x: Tensor, edge_index: Tensor | None = None) -> tuple[Tensor, CellComplex]:
+    def forward(
+        self, x: Tensor, edge_index: Tensor | None = None, batch: Tensor | None = None
+    ) -> tuple[Tensor, CellComplex]:
         """Features and the complex that they were computed on."""
+        if batch is not None:
+            parts = [self(*part) for part in split_batch("DCM", x, edge_index, batch)]
+            return torch.cat([x for x, _ in parts]), CellComplex.disjoint_union([complex for _, complex in parts])
         complex = self.infer(x, edge_index).complex
         return self.propagate(x, complex), complex
 
