@@ -5,8 +5,9 @@ Kernels are compiled with ``nogil=True`` and run on ordinary threads, one block 
 compiles far more slowly.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from typing import TypeVar
 
 import torch
@@ -36,3 +37,14 @@ def map_blocks(function: Callable[[int, int], Result], count: int, block: int) -
         return [function(start, stop) for start, stop in blocks]
     with ThreadPoolExecutor(workers) as pool:
         return list(pool.map(lambda ends: function(*ends), blocks))
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """One thread for torch and the kernels within the block: the number of threads changes the rounding of sums."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)

@@ -9,6 +9,7 @@ import torch
 from typer.testing import CliRunner
 
 from latopo.cli.app import app, main
+from latopo.data import find_dataset
 from latopo.errors import LatopoError
 from latopo.reproduce import Store, plan_units
 
@@ -151,8 +152,48 @@ def test_failed_runs_are_reported_and_the_others_done(monkeypatch):
     assert len(Store("out")) == 4
 
 
-def test_figures_have_no_values():
-    assert "figures have none" in str(invoke("figures", "--values", "0").exception)
+@pytest.mark.parametrize("option", ["--values", "--splits", "--seeds"])
+def test_figures_refuse_what_they_would_ignore(option):
+    assert f"{option}: figures show fold 0, seed 0, under honest" in str(invoke("figures", option, "0").exception)
+
+
+def test_figures_that_are_not_drawn_are_announced(elsewhere):
+    result = invoke("figures", "--datasets", "karate", "--dry-run")
+    assert result.stderr == "to do: figure karate dcm, 200 epochs, unless its run is in results/figures\n"
+    assert list(elsewhere.iterdir()) == []
+
+
+def test_columns_outside_the_paper_stay_when_everything_is_written(elsewhere):
+    assert invoke(*QUICK[:-2], "--epochs", "6", "--out", "out").exit_code == 0
+    assert invoke("table2", "--epochs", "6", "--tables-only", "--out", "out").exit_code == 0
+    text = (elsewhere / "out" / "tables" / "table2.md").read_text()
+    assert "Karate club" in text
+    assert "Squirrel" in text
+
+
+def test_settings_reach_every_run(elsewhere):
+    quick = ("table2", "--datasets", "iris", "--models", "mlp", "--splits", "0", "--protocols", "paper")
+    result = invoke(*quick, "--epochs", "3", "--set", "hidden_channels=8", "--out", "out")
+    assert result.exit_code == 0, result.output
+    (record,) = Store("out").records()
+    assert record.unit.settings == {"epochs": 3, "hidden_channels": 8}
+    assert record.num_parameters == 8 * 5 + 3 * 9
+    assert record.extra["device"] == "cpu"
+
+
+def test_default_epochs_named_are_no_other_run():
+    quick = ("table2", "--datasets", "iris", "--models", "mlp", "--splits", "0", "--protocols", "paper", "--out", "out")
+    assert invoke(*quick).exit_code == 0
+    again = invoke(*quick, "--epochs", str(find_dataset("iris").epochs))
+    assert again.stderr.splitlines()[0] == "1 of 1 run are already in out"
+
+
+def test_numbers_do_not_depend_on_the_threads_of_the_machine():
+    torch.set_num_threads(2)
+    result = invoke("table2", "--datasets", "iris", "--models", "mlp", "--splits", "0", "--epochs", "3", "--out", "out")
+    assert result.exit_code == 0, result.output
+    assert {record.extra["threads"] for record in Store("out").records()} == {1}
+    assert torch.get_num_threads() == 2
 
 
 def test_figures(elsewhere):
@@ -176,6 +217,11 @@ def test_figures(elsewhere):
         (("table2", "--splits", "0-10"), "--splits 0-10: expected ascending ranges and at most 9"),
         (("table2", "--protocols", "fair"), "no protocol 'fair'; expected one of honest, paper"),
         (("table2", "--data-root", "nowhere"), "--data-root nowhere is not a folder"),
+        (("table2", "--seeds", ","), "--seeds is empty, expected numbers"),
+        (("table2", "--seeds", "99999999999999999999"), "--seeds 99999999999999999999: expected ascending ranges"),
+        (("table2", "--device", "gpu0"), "device: expected 'auto', 'cpu' or another device"),
+        (("all", "--set", "lr=0.1"), "--set: all includes figures"),
+        (("depth", "--set", "rounds=2"), "--set rounds: the rows of depth vary it; choose with --values"),
     ],
 )
 def test_bad_input_is_one_line_and_leaves_nothing(monkeypatch, capsys, elsewhere, arguments, message):

@@ -102,6 +102,17 @@ def test_ctrl_c_keeps_what_is_done_and_says_how_to_go_on(monkeypatch):
         (("iris", "--set", "lr=abc"), "lr is 'abc', expected a number"),
         (("iris", "--set", "epochs=abc"), "epochs is 'abc', expected a whole number"),
         (("iris", "--set", "foo=1"), "unexpected keyword argument 'foo'"),
+        (("iris", "--set", "gain=abc"), "model dcm: could not convert string to float: 'abc'"),
+        (("iris", "--set", "hidden_channels=0"), "DCMNet: hidden_channels must be a whole number of at least 1, got 0"),
+        (("iris", "--model", "mlp", "--set", "hidden_channels=-3"), "MLP: hidden_channels must be a whole number"),
+        (("iris", "--model", "mlp", "--set", "dropout=2"), "MLP: dropout must be in [0, 1), got 2"),
+        (("iris", "--model", "mlp", "--set", "dropout=null"), "MLP: dropout must be in [0, 1), got None"),
+        (("iris", "--model", "dgm-e", "--set", "rounds=-2"), "DGMNet: rounds must be a whole number of at least 0"),
+        (("iris", "--model", "dcm-plus", "--set", "gain=20"), "gain would change nothing: γ follows from degree"),
+        (("iris", "--model", "dgm-e", "--set", "gain=20"), "gain would change nothing: its top-k graph has no gain"),
+        (("iris", "--set", "k=3"), "k would change nothing: only sampler=topk"),
+        (("iris", "--snapshots", "1-99999999999"), "--snapshots 1-99999999999: expected ascending ranges and at most"),
+        (("iris", "--device", "gpu0"), "device: expected 'auto', 'cpu' or another device that torch finds here"),
         (("texas", "--data-root", "nowhere"), "--data-root nowhere is not a folder"),
     ],
 )
@@ -125,7 +136,7 @@ def test_names_of_folders():
 def test_parsing():
     assert parse_numbers("3", "--splits", 9) == [3]
     assert parse_numbers("0, 2,5-7,6", "--splits", 9) == [0, 2, 5, 6, 7]
-    assert parse_numbers("", "--snapshots") == []
+    assert parse_numbers("", "--snapshots", empty=True) == []
     for text in ("", "3-1", "1-", "-1", "1-2-3", "x", "1.5", "10"):
         with pytest.raises(LatopoError, match="--splits"):
             parse_numbers(text, "--splits", 9)

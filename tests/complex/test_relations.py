@@ -118,6 +118,15 @@ def test_disjoint_union_of_complexes_of_different_lengths() -> None:
     assert whole.polygon_prob is None
 
 
+def test_disjoint_union_with_a_complex_without_polygons(house: CellComplex) -> None:
+    graph = house.skeleton(1)
+    whole = CellComplex.disjoint_union([graph, house])
+    assert torch.equal(whole.polygon_prob, house.polygon_prob)
+    assert CellComplex.disjoint_union([graph, graph]).polygon_prob is None
+    empty = CellComplex.from_canonical(6, house.edge_index, {}, house.edge_prob, house.polygon_prob[:0])
+    assert CellComplex.disjoint_union([empty, empty]).polygon_prob.shape == (0,)
+
+
 def test_disjoint_union_refuses_nothing_and_half_probabilities(house: CellComplex) -> None:
     with pytest.raises(LatopoError, match="at least one complex, got none"):
         CellComplex.disjoint_union([])

@@ -367,6 +367,15 @@ def test_our_recipe_is_what_the_catalogue_says():
     assert build_model("dcm", 4, 3, max_length=5).dcm.polygons.max_length == 5
 
 
+def test_another_sparse_matrix_while_the_first_is_still_there():
+    model = build_model("mlp", 3, 2).eval()
+    for x in (first := torch.eye(3), torch.eye(3)[[2, 0, 1]], torch.ones(5, 3), first.clone()):
+        sparse = x.to_sparse_csr()
+        model(kept := sparse).prediction.sum().backward()
+        assert torch.allclose(model(sparse).prediction, model(x).prediction)
+    assert kept is not None
+
+
 def test_sparse_features_may_change_in_place():
     x = torch.eye(3).to_sparse_csr()
     layer = FeatureLinear(3, 2)

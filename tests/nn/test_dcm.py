@@ -70,6 +70,14 @@ def test_a_batch_is_its_graphs_one_by_one(points, ring, relaxation, given):
     torch.testing.assert_close(actual, expected)
 
 
+@pytest.mark.parametrize("options", [{"degree": 5.0}, {"degree": 5.0, "hold_degree": True}, {"sampler": "topk"}])
+def test_a_batch_whose_first_cloud_is_too_small_to_calibrate(points, options):
+    module = layer(graph=AlphaDGM(6, 8, **options))
+    out, _ = module(points, batch=torch.tensor([0] + [1] * 39))
+    out.sum().backward()
+    assert bool(module.graph.calibrated)
+
+
 def test_a_second_layer_takes_the_batch_of_the_first(points):
     first, second = layer(), DCM(10, 5, graph=AlphaDGM(10, 8, gain=2.0)).double()
     batch = torch.arange(2).repeat_interleave(20)

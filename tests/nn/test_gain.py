@@ -24,6 +24,15 @@ def test_relative_moves_in_proportion():
     assert gain().item() == pytest.approx(50 * math.e)
 
 
+def test_restart_leaves_the_last_value_its_gradient():
+    gain = Gain(5.0)
+    value = gain()
+    gain.restart(7.0)
+    value.backward()
+    assert gain.shift.grad.item() == 1.0
+    assert gain().item() == 7.0
+
+
 def test_nudge_leaves_the_last_value_its_gradient():
     gain = Gain(5.0)
     value = gain()

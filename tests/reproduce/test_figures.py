@@ -1,9 +1,11 @@
 import csv
+from functools import partial
 
 import pytest
 
 from latopo.errors import LatopoError
 from latopo.reproduce.figures import make_figure
+from latopo.training import run_folder
 
 pytest.importorskip("matplotlib")
 pytestmark = pytest.mark.usefixtures("one_thread")
@@ -26,3 +28,11 @@ def test_a_figure_with_its_numbers(tmp_path):
 def test_a_model_without_complex_is_refused(tmp_path):
     with pytest.raises(LatopoError, match="figures: mlp infers no complex to draw"):
         make_figure(tmp_path, "karate", "mlp", epochs=3)
+
+
+def test_an_input_with_too_many_cycles_has_no_share_of_polygons(tmp_path, monkeypatch):
+    monkeypatch.setattr(run_folder, "input_complex", partial(run_folder.input_complex, max_polygons=3))
+    paths = make_figure(tmp_path, "karate", epochs=3)
+    with paths[-1].open(newline="") as file:
+        row = next(csv.DictReader(file))
+    assert (row["epoch"], row["polygon_percent"], row["polygons"]) == ("0", "", "0")

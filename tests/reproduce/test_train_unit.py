@@ -23,7 +23,7 @@ def test_a_unit_becomes_a_record_with_every_field():
     assert record == expected
     assert record.homophily is not None
     assert record.num_polygons is not None
-    assert set(record.extra) == {"search", "threads"}
+    assert set(record.extra) == {"search", "threads", "device"}
     assert record.extra["threads"] == torch.get_num_threads()
     assert Record.from_json(record.to_json()) == record
 

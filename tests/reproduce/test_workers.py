@@ -14,7 +14,7 @@ def workers(*codes):
 def test_a_worker_reports_records_failures_and_its_end(tmp_path, make_record, monkeypatch):
     good, bad = make_record(fold=0), make_record(fold=1)
 
-    def train(unit, data_root, on_epoch):
+    def train(unit, data_root, on_epoch, device):
         if unit == bad.unit:
             raise LatopoError("too many cells")
         return good
@@ -23,7 +23,7 @@ def test_a_worker_reports_records_failures_and_its_end(tmp_path, make_record, mo
     monkeypatch.setattr("signal.signal", lambda *_: None)
     monkeypatch.setattr("torch.set_num_threads", lambda count: None)
     events, finished, failed = Queue(), [], []
-    _work([good.unit, bad.unit], tmp_path, None, 1, events)
+    _work([good.unit, bad.unit], tmp_path, None, "cpu", events)
     _listen(workers(None), events, finished.append, lambda unit, error: failed.append((unit, str(error))))
     assert finished == [good]
     assert failed == [(bad.unit, "too many cells")]

@@ -129,3 +129,13 @@ def test_a_table_has_no_input_complex_and_a_value_no_probability(tmp_path):
     assert {row["probability"] for row in rows} == {""}
     assert float(rows[0]["target"]) == data.y[0].item()
     assert torch.tensor([float(row["prediction"]) for row in rows]).mean() == pytest.approx(150, abs=60)
+
+
+def test_what_is_no_fold_is_left_alone_and_a_broken_one_is_named(tmp_path, karate):
+    folder = RunFolder(tmp_path, Run("karate", "mlp", settings={"epochs": 3}))
+    train_folds(folder, karate, [0])
+    (tmp_path / "fold-0-old").mkdir()
+    assert folder.finished() == [0]
+    (tmp_path / "fold-0" / "fold.json").write_text("{")
+    with pytest.raises(LatopoError, match=r"fold-0 is broken .* delete it, and the fold is trained again"):
+        train_folds(folder, karate, [0])

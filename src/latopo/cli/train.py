@@ -12,6 +12,10 @@ DataRoot = Annotated[
     Path | None, typer.Option(help="Folder with raw files; $LATOPO_DATA, else your cache folder, by default.")
 ]
 
+Device = Annotated[
+    str, typer.Option(help="auto (a GPU if there is one), cpu or cuda. Numbers repeat exactly on the CPU only.")
+]
+
 
 def train(
     dataset: Annotated[str, typer.Argument(help="A name from `latopo datasets`.")],
@@ -28,9 +32,10 @@ def train(
     ] = "honest",
     splits: Annotated[str, typer.Option(help="Folds, such as 0-9, 3 or 0,2,5-7.")] = "0-9",
     epochs: Annotated[int | None, typer.Option(help="Epochs; the paper's for the data set by default.")] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of weights, dropout and sampling.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Seed of weights, dropout and sampling.")] = 0,
     out: Annotated[Path | None, typer.Option(help="Folder of the run; named after it by default.")] = None,
     data_root: DataRoot = None,
+    device: Device = "auto",
     snapshots: Annotated[
         str, typer.Option(help="Epochs after which the complex is kept, such as 10,50; empty for none.")
     ] = "10,50,100,150,200",
@@ -51,15 +56,15 @@ def train(
     folds = parse_numbers(splits, "--splits", 9)
     settings = parse_settings(setting or []) | ({} if epochs is None else {"epochs": epochs})
     run = Run(dataset, model, graph, protocol, seed, settings)  # type: ignore[arg-type]  # checked there
-    kept = [epoch for epoch in parse_numbers(snapshots, "--snapshots") if epoch <= run.training().epochs]
+    kept = [epoch for epoch in parse_numbers(snapshots, "--snapshots", empty=True) if epoch <= run.training().epochs]
     if tensorboard:
         check_tensorboard()
-    data = _load(run, data_root)
+    data = _load(run, data_root, device)
     folder = RunFolder(default_folder(run) if out is None else out, run, kept)
     _train(folder, data, folds, tensorboard)
 
 
-def parse_numbers(text: str, option: str, highest: int | None = None) -> list[int]:
+def parse_numbers(text: str, option: str, highest: int = 999_999, empty: bool = False) -> list[int]:
     """The numbers in a text such as ``0,2,5-7``, ascending, each once.
 
     Example:
@@ -74,12 +79,11 @@ def parse_numbers(text: str, option: str, highest: int | None = None) -> list[in
         if not first.isdecimal() or (dash and not last.isdecimal()):
             raise LatopoError(f"{option} {text}: expected numbers and ranges such as 0-9 or 0,2,5-7, got {part}")
         start, stop = int(first), int(last or first)
-        if stop < start or (highest is not None and stop > highest):
-            limit = "" if highest is None else f" and at most {highest}"
-            raise LatopoError(f"{option} {text}: expected ascending ranges{limit}, got {part}")
+        if stop < start or stop > highest:
+            raise LatopoError(f"{option} {text}: expected ascending ranges and at most {highest}, got {part}")
         numbers |= set(range(start, stop + 1))
-    if not numbers and highest is not None:
-        raise LatopoError(f"{option} is empty, expected numbers such as 0-{highest}")
+    if not numbers and not empty:
+        raise LatopoError(f"{option} is empty, expected numbers and ranges such as 0-2 or 0,2,5-7")
     return sorted(numbers)
 
 
@@ -122,7 +126,8 @@ def check_data_root(command: str, data_root: Path | None) -> None:
         raise LatopoError(f"{command}: --data-root {data_root} is not a folder")
 
 
-def _load(run: "Run", data_root: Path | None) -> Any:
+def _load(run: "Run", data_root: Path | None, device: str) -> Any:
+    from latopo._device import find_device
     from latopo.data import load
     from latopo.models import MODELS
     from latopo.training.protocol import new_model
@@ -130,7 +135,7 @@ def _load(run: "Run", data_root: Path | None) -> Any:
     check_data_root("train", data_root)
     if run.graph and not MODELS[run.model][0].uses_graph:
         typer.echo(f"note: {run.model} ignores the graph", err=True)
-    data = load(run.dataset, data_root)
+    data = load(run.dataset, data_root).to(find_device(device))
     new_model(data, run)  # settings that no model knows are refused before a folder is made
     return data
 

@@ -63,7 +63,7 @@ def subcomplex(complex: "CellComplex", nodes: Tensor) -> "CellComplex":
 def disjoint_union(complexes: Sequence["CellComplex"]) -> "CellComplex":
     """The complexes side by side: the nodes of each are numbered on from those of the one before.
 
-    Probabilities are kept if all have them, and absent if none has.
+    Probabilities of edges, or of polygons, are kept if all complexes that have such cells have them.
 
     Example:
         >>> from latopo import CellComplex
@@ -86,25 +86,26 @@ def disjoint_union(complexes: Sequence["CellComplex"]) -> "CellComplex":
         ends[-1],
         torch.cat([part.edge_index + first for part, first in parts], dim=1),
         polygons,
-        _joined("edge_prob", [[complex.edge_prob] for complex in complexes]),
-        _joined("polygon_prob", [_by_length(complex, lengths) for complex in complexes]),
+        _joined("edge_prob", [(part.num_edges, [part.edge_prob]) for part in complexes]),
+        _joined("polygon_prob", [(part.num_polygons, _by_length(part, lengths)) for part in complexes]),
     )
 
 
 def _by_length(complex: "CellComplex", lengths: list[int]) -> list[Tensor | None]:
-    """The probabilities of the polygons of each of these lengths."""
-    if complex.polygon_prob is None:
-        return [None] * len(lengths)
+    """The probabilities of the polygons of each of these lengths; one entry at least, to show whether there are any."""
+    if complex.polygon_prob is None or not lengths:
+        return [complex.polygon_prob] * max(len(lengths), 1)
     sizes = [complex.polygons[length].size(0) if length in complex.polygons else 0 for length in lengths]
     return list(torch.split_with_sizes(complex.polygon_prob, sizes))
 
 
-def _joined(name: str, columns: list[list[Tensor | None]]) -> Tensor | None:
-    """The probabilities of all complexes (columns), one kind of cell (row) after another."""
-    present = [prob for row in zip(*columns, strict=True) for prob in row if prob is not None]
-    if len(present) not in (0, sum(len(column) for column in columns)):
+def _joined(name: str, parts: list[tuple[int, list[Tensor | None]]]) -> Tensor | None:
+    """The probabilities of complexes with so many cells, one kind of cell after another."""
+    bare = [prob[0] is None for count, prob in parts if count]
+    if any(bare) and not all(bare):
         raise LatopoError(f"CellComplex: in a disjoint union all complexes have {name}, or none")
-    return torch.cat(present) if present else None
+    found = [prob for kind in zip(*(probs for _, probs in parts), strict=True) for prob in kind if prob is not None]
+    return torch.cat(found) if found and not any(bare) else None
 
 
 def _node_mask(complex: "CellComplex", nodes: Tensor) -> Tensor:

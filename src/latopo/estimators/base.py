@@ -14,6 +14,7 @@ from sklearn.utils._param_validation import Interval, InvalidParameterError, Str
 from sklearn.utils.validation import check_is_fitted, validate_data
 from torch import Tensor
 
+from latopo._device import find_device
 from latopo._parallel import row_blocks
 from latopo.complex import CellComplex
 from latopo.errors import LatopoError
@@ -186,7 +187,7 @@ class DCMEstimator(BaseEstimator):
         seed: int,
         labelled: int,
     ) -> Any:
-        device = _device(self.device)
+        device = find_device(self.device)
         settings = TrainingSettings(
             epochs=int(self.max_epochs),
             lr=float(self.learning_rate),
@@ -260,14 +261,3 @@ def _induced(edges: Tensor | None, rows: NDArray[np.int64], count: int) -> Tenso
     number[torch.from_numpy(rows)] = torch.arange(len(rows))
     edges = number[edges]
     return edges[:, (edges >= 0).all(dim=0)]
-
-
-def _device(name: str) -> torch.device:
-    if name == "auto":
-        name = "cuda" if torch.cuda.is_available() else "cpu"
-    try:
-        return torch.empty(0, device=name).device
-    except (RuntimeError, AssertionError) as error:  # no such name; built without it
-        raise LatopoError(
-            f"device: expected 'auto', 'cpu' or another device that torch finds here, got {name!r}: {error}"
-        ) from error

@@ -10,7 +10,7 @@ from latopo.models.mlp import MLP
 from latopo.models.model import Model
 from latopo.models.skip_gcn import SkipGCN
 
-__all__ = ["MODELS", "build_model", "needs_graph"]
+__all__ = ["MODELS", "build_model", "check_effect", "needs_graph"]
 
 # Our recipe, one setting for all data sets (docs/findings.md says where it comes from).
 _PLUS: dict[str, Any] = {
@@ -72,5 +72,19 @@ def build_model(name: str, in_channels: int, out_channels: int, graph: bool = Fa
         preset = {**preset, "given_conv": graph}
     try:
         return cls(in_channels=in_channels, out_channels=out_channels, **{**preset, **settings})
-    except TypeError as error:
+    except LatopoError:
+        raise
+    except (TypeError, ValueError, ArithmeticError, RuntimeError) as error:
         raise LatopoError(f"model {name}: {error}") from error
+
+
+def check_effect(name: str, settings: dict[str, Any]) -> None:
+    """Raise if a model of :data:`MODELS` would take one of these settings and not use it."""
+    cls, preset = MODELS[name]
+    resolved = {"sampler": "topk" if cls is DGMNet else "entmax", "degree": None, **preset, **settings}
+    topk = resolved["sampler"] == "topk"
+    if "gain" in settings and (topk or resolved["degree"] is not None):
+        instead = "its top-k graph has no gain" if topk else "γ follows from degree; name degree, or add degree=null"
+        raise LatopoError(f"model {name}: gain would change nothing: {instead}")
+    if "k" in settings and not topk:
+        raise LatopoError(f"model {name}: k would change nothing: only sampler=topk takes k neighbours a node")

@@ -47,7 +47,8 @@ class FeatureLinear(nn.Linear):
 
     def _transpose(self, x: Tensor) -> Tensor:
         version = x.values()._version  # counts changes in place
-        if self._transposed is None or self._seen is None or (self._seen[0](), self._seen[1]) != (x, version):
+        # Not compared by ==, which sparse tensors do not have.
+        if self._transposed is None or self._seen is None or self._seen[0]() is not x or self._seen[1] != version:
             with warnings.catch_warnings():
                 warnings.filterwarnings("ignore", message="Sparse CS[RC] tensor support is in beta")
                 # A CSR matrix read by columns is its transpose; the conversion sorts once.

@@ -5,7 +5,9 @@ from typing import Any, ClassVar, NamedTuple
 from torch import Tensor, nn
 
 from latopo.complex import CellComplex
+from latopo.errors import LatopoError
 from latopo.nn.alpha_dgm import LatentGraph
+from latopo.nn.checks import check_dropout
 from latopo.nn.polygon_inference import LatentPolygons
 from latopo.nn.topology_loss import EdgeForm
 
@@ -50,6 +52,12 @@ class Model(nn.Module):
 
     def __init__(self, **settings: Any) -> None:
         super().__init__()
+        name = type(self).__name__
+        check_dropout(name, settings.get("dropout", 0.0))
+        for setting, least in (("hidden_channels", 1), ("rounds", 0), ("k", 1)):
+            value = settings.get(setting, least)
+            if not isinstance(value, int) or value < least:
+                raise LatopoError(f"{name}: {setting} must be a whole number of at least {least}, got {value!r}")
         self.settings = settings
 
     def forward(self, x: Tensor, edge_index: Tensor | None = None) -> ModelOutput:

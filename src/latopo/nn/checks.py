@@ -18,8 +18,8 @@ def check_alpha(caller: str, alpha: float) -> None:
 
 def check_dropout(caller: str, dropout: float) -> None:
     """Raise unless it is a probability below 1."""
-    if not 0 <= dropout < 1:
-        raise LatopoError(f"{caller}: dropout must be in [0, 1), got {dropout}")
+    if not isinstance(dropout, int | float) or not 0 <= dropout < 1:
+        raise LatopoError(f"{caller}: dropout must be in [0, 1), got {dropout!r}")
 
 
 def check_features(caller: str, x: Tensor, in_channels: int) -> None:

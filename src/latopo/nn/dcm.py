@@ -65,9 +65,10 @@ class DCM(nn.Module):
         polygons: a :class:`~latopo.nn.PolygonInference` of your own; ``max_length`` and ``alpha`` are then not used
             for the polygons.
 
-    Several graphs or point clouds in one x need ``batch``, as in PyG: each is treated as if it were alone, one after
-    another (so many small ones cost time per cloud, not per point), and the complex returned is their disjoint union.
-    Without it points would choose neighbours across graphs.
+    Several graphs or point clouds in one x need ``batch``, as in PyG; without it points would choose neighbours across
+    them. It is the same as a call for each, one after another, so many small ones cost time per cloud, not per point;
+    and an α-DGM with a ``degree`` is calibrated by the first and, if it holds the degree, corrected after each. The
+    complex returned is their disjoint union.
 
     Shapes:
         - **x**: [N, in_channels], **edge_index**: [2, E'] in any form, or None, **batch**: [N] ascending, or None
@@ -137,7 +138,7 @@ class DCM(nn.Module):
         return LatentTopology(complex, graph, polygons)
 
     def propagate(self, x: Tensor, complex: CellComplex) -> Tensor:
-        """Message passing on a given complex."""
+        """Message passing on a given complex, that of one graph: polygons are weighted relative to its best one."""
         check_width("DCM", x, self.in_channels)
         if x.size(0) != complex.num_nodes:
             raise LatopoError(f"DCM: x has {x.size(0)} rows, but the complex {complex.num_nodes} nodes")

@@ -45,7 +45,8 @@ class Gain(nn.Module):
         """Start again from another value."""
         if not 0 < value < float("inf"):
             raise LatopoError(f"Gain: the gain must be a finite number > 0, got {value}")
-        self.start.fill_(value)
+        # A new tensor: what a past call returned keeps its gradient.
+        self.start = torch.full_like(self.start, value)
         self.shift.zero_()
 
     @torch.no_grad()

@@ -32,6 +32,8 @@ DATASET_TITLES = {name: find_dataset(name).title for name in list_datasets()}
 DEVELOPMENT = tuple(
     name for name in list_datasets() if not find_dataset(name).in_paper and find_dataset(name).task == "classification"
 )
+# … and those of them that are like the graphs of table 2.
+_LIKE_TABLE2 = ("cornell", "actor", "chameleon-filtered", "squirrel-filtered")
 FOLDS = tuple(range(10))
 # Folds of 19 and 26 nodes: one seed per fold would mostly show the noise of the initial weights.
 _THREE_SEEDS = ("texas", "wisconsin")
@@ -149,6 +151,15 @@ class Experiment:
         if datasets is None:
             return self.datasets
         return self._checked("data set", (*self.datasets, *DEVELOPMENT), datasets)
+
+    def suits(self, dataset: str) -> bool:
+        """Whether a column appears without being asked for once there are runs; some belong to table 2 by their kind.
+
+        Example:
+            >>> EXPERIMENTS["table2"].suits("cornell"), EXPERIMENTS["table1"].suits("cornell")
+            (True, False)
+        """
+        return dataset not in _LIKE_TABLE2 or HETEROPHILIC[0] in self.datasets
 
     def settings(self, base: Settings, row: Row) -> Settings:
         """Settings of a run of this row: the variable is named only where it departs from its default."""

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+from latopo._device import find_device
 from latopo._files import atomic_path
 from latopo.complex import CellComplex
 from latopo.data.loading import load
@@ -31,6 +32,7 @@ def make_figure(
     *,
     epochs: int = 200,
     data_root: Path | None = None,
+    device: str = "cpu",
     on_start: Callable[[int], Callable[[Row], None] | None] | None = None,
 ) -> list[Path]:
     """Train on fold 0 without the graph, keeping the complex at the paper's epochs, and draw it; returns the files.
@@ -44,6 +46,7 @@ def make_figure(
         model: a model that infers a complex.
         epochs: length of the training; figures end there.
         data_root: folder with raw files.
+        device: where to train.
         on_start: as in :func:`~latopo.training.train_folds`.
     """
     name = f"{dataset}-{model}"
@@ -51,7 +54,7 @@ def make_figure(
     wanted = [epoch for epoch in FIGURE_EPOCHS if epoch < epochs] + [epochs]
     run = Run(dataset, model, settings={"epochs": epochs, "weight_decay": 5e-4})
     kept = RunFolder(folder / name, run, wanted)
-    train_folds(kept, data, [0], on_start=on_start)
+    train_folds(kept, data.clone().to(find_device(device)), [0], on_start=on_start)
     snapshots = list(_snapshots(kept.path, wanted))
     if all(epoch == 0 for epoch, _, _ in snapshots):
         raise LatopoError(f"figures: {model} infers no complex to draw; choose a model such as dcm")
@@ -62,7 +65,8 @@ def make_figure(
 def _snapshots(path: Path, epochs: list[int]) -> Iterator[tuple[int, CellComplex, float | None]]:
     """Epoch (0 is the input), complex and share of the candidates that are polygons."""
     if (path / "input.safetensors").exists():
-        yield 0, CellComplex.load(path / "input.safetensors"), 1.0
+        given = CellComplex.load(path / "input.safetensors")
+        yield 0, given, 1.0 if given.num_polygons else None  # none are kept where there are too many
     with (path / "fold-0" / "metrics.csv").open(newline="") as file:
         shares = {int(row["epoch"]): row["kept_share"] for row in csv.DictReader(file)}
     for epoch in epochs:

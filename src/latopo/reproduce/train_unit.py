@@ -7,6 +7,7 @@ from typing import Any
 
 import torch
 
+from latopo._device import find_device
 from latopo.data.loading import load
 from latopo.errors import LatopoError
 from latopo.reproduce.record import Record, Unit
@@ -24,7 +25,9 @@ def run_of(unit: Unit) -> Run:
     return Run(unit.dataset, unit.model, unit.graph, unit.protocol, unit.seed, unit.settings)
 
 
-def train_unit(unit: Unit, data_root: Path | None = None, on_epoch: OnEpoch | None = None) -> Record:
+def train_unit(
+    unit: Unit, data_root: Path | None = None, on_epoch: OnEpoch | None = None, device: str = "cpu"
+) -> Record:
     """Train one unit and report it.
 
     Example:
@@ -33,17 +36,19 @@ def train_unit(unit: Unit, data_root: Path | None = None, on_epoch: OnEpoch | No
         (135, 15, 0.0005)
     """
     run = run_of(unit)
-    result = run_fold(_data(unit.dataset, data_root), run, unit.fold, on_epoch=on_epoch)
+    data = _data(unit.dataset, data_root, device)
+    result = run_fold(data, run, unit.fold, on_epoch=on_epoch)
     metric: Any = "accuracy" if run.entry.task == "classification" else "r2"
-    # The number of threads may change the rounding of sums, and with it a training.
+    # The device and the number of threads may change the rounding of sums, and with it a training.
     extra = {
         "search": {str(decay): score for decay, score in result.search.items()},
         "threads": torch.get_num_threads(),
+        "device": data.y.device.type,
     }
     return Record(unit, **result.summary(), metric=metric, extra=extra)
 
 
-def probe_seconds(unit: Unit, data_root: Path | None = None) -> float | None:
+def probe_seconds(unit: Unit, data_root: Path | None = None, device: str = "cpu") -> float | None:
     """Estimated seconds of a unit, from a few epochs; None if it is so short that trying costs as much, or if it fails.
 
     A guess: a graph that grows denser in training makes later epochs slower.
@@ -52,7 +57,7 @@ def probe_seconds(unit: Unit, data_root: Path | None = None) -> float | None:
     if run.planned_epochs < 20 * _PROBE_EPOCHS:
         return None
     try:
-        trainer = first_trainer(_data(unit.dataset, data_root), run, unit.fold)
+        trainer = first_trainer(_data(unit.dataset, data_root, device), run, unit.fold)
         trainer.advance(1)  # kernels are compiled, caches filled
         start = time.perf_counter()
         trainer.advance(1 + _PROBE_EPOCHS)
@@ -62,6 +67,6 @@ def probe_seconds(unit: Unit, data_root: Path | None = None) -> float | None:
 
 
 @lru_cache(maxsize=1)
-def _data(dataset: str, data_root: Path | None) -> Any:
+def _data(dataset: str, data_root: Path | None, device: str) -> Any:
     # Units come data set by data set: one at a time is kept.
-    return load(dataset, data_root)
+    return load(dataset, data_root).to(find_device(device))

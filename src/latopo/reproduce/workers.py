@@ -1,6 +1,5 @@
 """Several processes on one store."""
 
-import os
 import signal
 from collections.abc import Callable, Sequence
 from multiprocessing import get_context, parent_process
@@ -26,27 +25,27 @@ def run_parallel(
     folder: Path,
     jobs: int,
     data_root: Path | None,
+    device: str,
     on_finished: OnFinished,
     on_failed: OnFailed,
 ) -> None:
     """Train units in worker processes that share a store; a unit is trained by one of them.
 
-    Processes are started afresh (spawn), as compiled kernels and threads do not survive a fork; the cores are divided
-    among them. If this process ends, they end: after Ctrl-C at once, after a kill before the next epoch.
+    Processes are started afresh (spawn), as compiled kernels and threads do not survive a fork, each with one thread.
+    If this process ends, they end: after Ctrl-C at once, after a kill before the next epoch.
 
     Args:
         units: what to do, in order.
         folder: the store.
         jobs: number of processes.
         data_root: folder with raw files.
+        device: where to train.
         on_finished: called here with every new record.
         on_failed: called here with a unit that raised a LatopoError.
     """
     context = get_context("spawn")
     events: Any = context.Queue()
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else jobs
-    threads = min(max(1, cores // jobs), torch.get_num_threads())  # no more than OMP_NUM_THREADS allows
-    arguments = (list(units), folder, data_root, threads, events)
+    arguments = (list(units), folder, data_root, device, events)
     workers = [context.Process(target=_work, args=arguments, daemon=True) for _ in range(jobs)]
     try:
         for worker in workers:
@@ -85,15 +84,15 @@ def _check_alive(workers: Sequence[Any], ended: int) -> None:
         )
 
 
-def _work(units: list[Unit], folder: Path, data_root: Path | None, threads: int, events: Any) -> None:
+def _work(units: list[Unit], folder: Path, data_root: Path | None, device: str, events: Any) -> None:
     from latopo.reproduce.train_unit import train_unit
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches all; the parent ends us
-    torch.set_num_threads(threads)
+    torch.set_num_threads(1)
     run_units(
         units,
         Store(folder),
-        lambda unit: train_unit(unit, data_root, on_epoch=_end_with_parent),
+        lambda unit: train_unit(unit, data_root, _end_with_parent, device),
         on_finished=lambda record: events.put((record.unit, record)),
         on_failed=lambda unit, error: events.put((unit, str(error))),
     )

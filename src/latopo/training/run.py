@@ -7,6 +7,7 @@ from latopo.data.catalogue import DatasetEntry, find_dataset
 from latopo.data.splits import Protocol
 from latopo.errors import LatopoError
 from latopo.models import MODELS, needs_graph
+from latopo.models.catalogue import check_effect
 from latopo.training.settings import TrainingSettings
 
 __all__ = ["WEIGHT_DECAYS", "Run"]
@@ -57,6 +58,7 @@ class Run:
         if needs_graph(self.model) and not self.graph:
             raise LatopoError(f"model {self.model} needs a graph; add --graph, or choose a model that infers one")
         self.training()
+        check_effect(self.model, self.settings)
 
     @property
     def entry(self) -> DatasetEntry:

@@ -30,6 +30,7 @@ import io
 import json
 import math
 import os
+import re
 import shutil
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
@@ -39,7 +40,7 @@ from uuid import uuid4
 
 from torch_geometric.data import Data
 
-from latopo._files import atomic_path
+from latopo._files import atomic_path, write_files
 from latopo._version import __version__
 from latopo.data.splits import Split
 from latopo.errors import LatopoError
@@ -88,7 +89,8 @@ class RunFolder:
 
     def finished(self) -> list[int]:
         """The folds that are done, ascending."""
-        return sorted(int(item.name.removeprefix("fold-")) for item in self.path.glob("fold-*") if item.is_dir())
+        folds = (re.fullmatch(r"fold-(\d+)", item.name) for item in self.path.iterdir() if item.is_dir())
+        return sorted(int(fold[1]) for fold in folds if fold)
 
     def save_fold(self, data: Data, result: FoldResult) -> None:
         """Keep a finished fold, then bring the tables and the summary of the whole run up to date."""
@@ -110,7 +112,7 @@ class RunFolder:
     def summarize(self) -> dict[str, Any]:
         """Write ``summary.json`` and the tables of all finished folds; returns the summary."""
         folders = [self.path / f"fold-{fold}" for fold in self.finished()]
-        folds = [json.loads((folder / "fold.json").read_text()) for folder in folders]
+        folds = [_read_fold(folder) for folder in folders]
         scores = [fold["test_score"] for fold in folds]
         score = {
             "mean": fmean(scores) if scores else None,
@@ -194,13 +196,22 @@ def _write_json(path: Path, content: dict[str, Any]) -> None:
         draft.write_text(json.dumps(content, indent=2) + "\n")
 
 
+def _read_fold(folder: Path) -> dict[str, Any]:
+    try:
+        fold: dict[str, Any] = json.loads((folder / "fold.json").read_text())
+        float(fold["test_score"])
+    except (OSError, ValueError, TypeError, KeyError) as error:
+        raise LatopoError(f"{folder} is broken ({error}); delete it, and the fold is trained again") from error
+    return fold
+
+
 def _write_fold(folder: Path, data: Data, result: FoldResult) -> None:
     (folder / "complexes").mkdir(parents=True)
     search = {str(decay): score for decay, score in result.search.items()}
     _write_json(folder / "fold.json", {"fold": result.fold, **result.summary(), "search": search})
     rows = ([result.fold, *row.values()] for row in result.training.history)
-    (folder / "metrics.csv").write_text(_csv(("fold", *HISTORY), rows))
-    (folder / "predictions.csv").write_text(_csv(_PREDICTIONS, _prediction_rows(data, result)))
+    metrics, predicted = _csv(("fold", *HISTORY), rows), _csv(_PREDICTIONS, _prediction_rows(data, result))
+    write_files(folder, {"metrics.csv": metrics.encode(), "predictions.csv": predicted.encode()})
     save_model(result.model, folder)
     for epoch, complex in result.training.snapshots.items():
         complex.save(folder / "complexes" / f"epoch-{epoch:04d}.safetensors")

@@ -1,0 +1,24 @@
+"""Where tensors live: a GPU if there is one, unless another place is named."""
+
+import torch
+
+from latopo.errors import LatopoError
+
+__all__ = ["find_device"]
+
+
+def find_device(name: str) -> torch.device:
+    """The device of a name; ``"auto"`` is a GPU if there is one.
+
+    Example:
+        >>> find_device("cpu")
+        device(type='cpu')
+    """
+    if name == "auto":
+        name = "cuda" if torch.cuda.is_available() else "cpu"
+    try:
+        return torch.empty(0, device=name).device
+    except (RuntimeError, AssertionError) as error:  # no such name; built without it
+        raise LatopoError(
+            f"device: expected 'auto', 'cpu' or another device that torch finds here, got {name!r}: {error}"
+        ) from error
