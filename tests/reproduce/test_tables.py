@@ -177,11 +177,13 @@ def test_a_set_outside_the_paper_has_a_column_when_named(make_record):
     assert "cornell" not in build_table("table2", records).datasets
 
 
-def test_caption_names_other_epochs(make_record):
+def test_caption_names_other_settings(make_record):
     usual = build_table("table2", [make_record()], ["texas"])
-    assert "instead" not in usual.caption
+    assert "Other settings" not in usual.caption
+    deeper = build_table("depth", [make_record(model="dcm", settings={"rounds": 2})], ["texas"])
+    assert "Other settings" not in deeper.caption
     longer = build_table("table2", [make_record(settings={"epochs": 400})], ["texas"])
-    assert longer.caption.endswith("All runs of this table have 400 epochs instead.")
+    assert longer.caption.endswith("Other settings here: epochs=400.")
 
 
 def test_top_k_systems_are_said_to_have_the_reward():

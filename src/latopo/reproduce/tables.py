@@ -14,6 +14,7 @@ from latopo.reproduce.experiments import (
     Row,
     SettingsFor,
     check_protocols,
+    default_settings,
     experiment,
     seeds_of,
 )
@@ -153,7 +154,7 @@ def build_table(
     caption += [_HOMOPHILY_CAPTION] if table.quantity == "homophily" else []
     caption += [_TOPK_CAPTION] if any(row.model.startswith("topk") for row in cells) else []
     caption += [_TEST_CAPTION] if comparisons else []
-    caption += _other_epochs(groups)
+    caption += _other_settings(table, groups)
     notes += _sampled_notes(groups)
     paper_notes = _paper_notes(cells, name)
     return Table(table, columns, tuple(protocols), cells, comparisons, " ".join(caption), (*paper_notes, *notes))
@@ -205,9 +206,14 @@ def _choose(places: dict[_Place, dict[str, list[Record]]]) -> tuple[dict[_Place,
     return chosen, notes
 
 
-def _other_epochs(groups: dict[_Place, list[Record]]) -> list[str]:
-    named = {str(record.unit.settings.get("epochs", "")) for group in groups.values() for record in group} - {""}
-    return [f"All runs of this table have {' or '.join(sorted(named))} epochs instead."] if named else []
+def _other_settings(table: Experiment, groups: dict[_Place, list[Record]]) -> list[str]:
+    """What runs have that the caption does not say and the rows do not vary."""
+    named: set[str] = set()
+    for (model, dataset, graph, protocol, _), group in groups.items():
+        usual = default_settings(model, dataset, graph, protocol)
+        for name, value in ((name, value) for record in group for name, value in record.unit.settings.items()):
+            named |= {f"{name}={value}"} if name != table.variable and usual.get(name) != value else set()
+    return [f"Other settings here: {', '.join(sorted(named))}."] if named else []
 
 
 def _sampled_notes(groups: dict[_Place, list[Record]]) -> list[str]:
