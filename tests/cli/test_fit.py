@@ -355,3 +355,11 @@ def test_a_crash_leaves_nothing_half_written(latopo, tmp_path, monkeypatch):
 
 def test_there_are_at_least_forty_bad_cases():
     assert len(BAD) >= 40
+
+
+def test_a_killed_fit_does_not_block_its_folder(latopo, tmp_path):
+    (tmp_path / "t.csv").write_text(numbers())
+    (tmp_path / "run" / ".latopo-0123").mkdir(parents=True)
+    code, _, err = latopo("fit", "t.csv", *XY, "--out", "run", *QUICK)
+    assert code == 0, err
+    assert (tmp_path / "run" / "run.json").is_file()

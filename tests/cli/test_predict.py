@@ -88,6 +88,14 @@ def flip(path):
     path.write_bytes(content)
 
 
+def test_ids_are_repeated_as_they_are(run, predict, tmp_path):
+    (tmp_path / "new.csv").write_text(
+        "size,name,day,colour\n3.4,x,2024-01-03,red\n0.1,x,2024-01-09,blue\n1,,2024-01-09,\n"
+    )
+    assert predict(run, "new.csv", "--out", "p.csv")[0] == 0
+    assert [row["name"] for row in read(tmp_path / "p.csv")] == ["x", "x", ""]
+
+
 BAD = {
     "missing column": (lambda run: None, "size,day\n1,2024-01-01\n", "lacks 1 of the 3 columns of the fit: 'colour'"),
     "text for a number": (lambda run: None, "size,day,colour\nbig,2024-01-01,red\n", "'size' must hold numbers"),
@@ -118,6 +126,11 @@ BAD = {
     ),
     "run.json without target": (
         lambda run: (run / "run.json").write_text('{"format": 1}'),
+        GOOD,
+        "run.json is damaged",
+    ),
+    "an id column that is no name": (
+        lambda run: edit(run / "run.json", lambda content: content.update({"id_column": [1]})),
         GOOD,
         "run.json is damaged",
     ),

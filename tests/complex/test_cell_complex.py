@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from latopo import CellComplex
+from latopo.errors import LatopoError
 
 
 @given(seed=st.integers(0, 10_000))
@@ -156,3 +157,15 @@ def test_copies_and_pickles(house: CellComplex) -> None:
     for other in (copy.copy(house), copy.deepcopy(house), pickle.loads(pickle.dumps(house))):
         assert other == house
         assert torch.equal(other.edge_prob, house.edge_prob)
+
+
+def test_pairs_of_nodes_that_are_not_there_have_no_edge() -> None:
+    path = CellComplex(3, torch.tensor([[0, 1], [1, 2]]))
+    assert path.edge_ids(torch.tensor([[0, -1, 1], [5, 4, 2]])).tolist() == [-1, -1, 1]
+
+
+def test_probabilities_stay_numbers_with_fractions(house: CellComplex) -> None:
+    with pytest.raises(
+        LatopoError, match=r"CellComplex.to: probabilities need a floating point dtype, got torch.int64"
+    ):
+        house.to(torch.int64)

@@ -6,6 +6,7 @@ import torch
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.datasets import load_iris
+from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler
@@ -245,3 +246,35 @@ def test_bad_values(classifier, rows, bad):
         quick().fit(X, rows[1])
     with pytest.raises(ValueError, match=r"NaN|infinity"):
         classifier.predict(X)
+
+
+def test_a_fit_that_fails_leaves_nothing_fitted(rows):
+    X, y = rows
+    classifier = quick().fit(X, y)
+    with pytest.raises(LatopoError, match="edge_index"):
+        classifier.fit(X, np.where(y, "b", "a"), edge_index=[["a"], ["b"]])
+    with pytest.raises(NotFittedError):
+        classifier.predict(X)
+    assert classifier.fit(X, y).predict(X).shape == (60,)
+    fresh = quick()
+    with pytest.raises(LatopoError):
+        fresh.fit(X, y, edge_index=[["a"], ["b"]])
+    with pytest.raises(NotFittedError):
+        fresh.predict(X)
+
+
+def test_a_mark_that_cannot_occur_is_refused(rows):
+    X, y = rows
+    with pytest.raises(LatopoError, match="unlabelled='-1' can be no entry of y, which holds numbers"):
+        quick(unlabelled="-1").fit(X, y)
+    with pytest.raises(LatopoError, match="unlabelled=-1 can be no entry of y, which holds texts"):
+        quick(unlabelled=-1).fit(X, y.astype(str))
+
+
+def test_rare_classes_keep_their_share_of_the_anchors():
+    random = np.random.RandomState(0)
+    y = np.array([0] * 194 + [1] * 6)
+    X = random.randn(200, 3) + 6 * y[:, None]
+    for seed in range(3):
+        fitted = quick(max_anchors=30, random_state=seed).fit(X, y)
+        assert y[fitted.anchor_rows_].sum() in (1, 2)

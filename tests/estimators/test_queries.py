@@ -140,3 +140,18 @@ def test_equal_training_rows_are_one_anchor():
     classifier = DCMClassifier(random_state=0, max_epochs=3, degree=2.0).fit(X, np.arange(48) % 2)
     assert classifier._states.representatives.numel() <= 24
     assert np.isfinite(classifier.predict_proba(X)).all()
+
+
+def test_an_extreme_row_does_not_change_the_others(classifier, rows):
+    X = rows[0][:20]
+    for size in (1e15, 1e30, 1e300):
+        together = classifier.predict_proba(np.vstack([X, np.full((1, 4), size)]))
+        np.testing.assert_allclose(together[:20], classifier.predict_proba(X), rtol=0, atol=1e-9)
+
+
+def test_copies_of_a_row_do_not_make_queries_dear():
+    X = np.repeat(np.eye(6), 300, axis=0)
+    fitted = DCMClassifier(random_state=0, max_epochs=2).fit(X, np.arange(1800) % 6 // 2)
+    states = fitted._states
+    assert states.graph.ptr.diff()[states.representatives].max() < 6  # the copies are leaves, and no walk goes there
+    assert fitted.complex_.num_edges > 1700

@@ -30,3 +30,12 @@ def test_few_rows_do_both(count, fraction):
 def test_bad_fraction(fraction):
     with pytest.raises(LatopoError, match="validation_fraction"):
         validation_split(np.arange(50), None, fraction, np.random.RandomState(0))
+
+
+def test_something_is_left_to_learn_from():
+    y = np.arange(40) % 5
+    train, chosen = validation_split(np.arange(40), y, 0.99, np.random.RandomState(0))
+    assert sorted(y[train]) == [0, 1, 2, 3, 4]
+    assert len(chosen) == 35
+    train, chosen = validation_split(np.arange(40), None, 0.99, np.random.RandomState(0))
+    assert (len(train), len(chosen)) == (1, 39)

@@ -122,3 +122,9 @@ def test_damaged_files(saved, damage, message):
     damage(saved)
     with pytest.raises(LatopoError, match=message):
         load_estimator(saved)
+
+
+def test_class_names_of_another_number(saved):
+    edit(saved / "estimator.json", lambda content: content["classes"].pop())
+    with pytest.raises(LatopoError, match="2 classes, but the model has 3"):
+        load_estimator(saved)

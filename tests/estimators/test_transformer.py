@@ -3,6 +3,7 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 
+from latopo.errors import LatopoError
 from latopo.estimators import DCMTransformer
 
 
@@ -38,3 +39,13 @@ def test_in_a_pipeline(rows):
 def test_needs_a_target(rows):
     with pytest.raises(ValueError, match="requires y"):
         DCMTransformer().fit(rows[0], None)
+
+
+def test_values_may_be_missing(rows):
+    X, _ = rows
+    y = X[:, 0].copy()
+    y[::2] = np.nan
+    transformer = DCMTransformer(random_state=0, max_epochs=3, unlabelled="nan").fit(X, y)
+    assert transformer.target_mean_ == pytest.approx(X[1::2, 0].mean())
+    with pytest.raises(LatopoError, match="unlabelled must be None or 'nan'"):
+        DCMTransformer(max_epochs=3, unlabelled=-1).fit(X, X[:, 0])

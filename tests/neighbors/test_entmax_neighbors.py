@@ -291,3 +291,55 @@ def test_rows_count_as_constant_only_within_rounding():
         anchors = 1 + size * step * torch.arange(8, dtype=torch.float64)[:, None]
         ptr, _, _ = entmax_neighbors(torch.zeros(1, 1, dtype=torch.float64), 50.0, anchors=anchors)
         assert (int(ptr[-1]) == 8) is constant
+
+
+@pytest.mark.parametrize("similarity", [*FLAT, SlowEuclidean()])
+@pytest.mark.parametrize("anchored", [True, False])
+def test_gradients_do_not_depend_on_strides(similarity, anchored):
+    x, anchors = points(20), points(12, seed=1) if anchored else None
+    gradients = []
+    for order in (torch.contiguous_format, "transposed"):
+        leaves = [part.clone().requires_grad_() for part in (x, anchors) if part is not None]
+        used = [leaf.t().contiguous().t() if order == "transposed" else leaf for leaf in leaves]
+        rows = neighbor_rows(used[0], 3.0, 1.5, similarity, used[1] if anchored else None)
+        gradients.append(torch.autograd.grad((rows.prob * rows.score).sum(), leaves))
+    assert gradients[0][0].abs().max() > 1e-3
+    torch.testing.assert_close(gradients[0], gradients[1])
+
+
+@pytest.mark.parametrize("similarity", [*FLAT, SlowEuclidean()])
+@pytest.mark.parametrize("size", [1e12, 1e20, 1e150])
+def test_a_query_does_not_depend_on_an_extreme_one(similarity, size):
+    queries, anchors = points(10, 5), points(30, 5, seed=1)
+    ptr, col, prob = entmax_neighbors(queries, 5.0, 1.5, similarity, anchors)
+    extreme = torch.cat([queries, torch.full((1, 5), size, dtype=torch.float64)])
+    far_ptr, far_col, far_prob = entmax_neighbors(extreme, 5.0, 1.5, similarity, anchors)
+    assert torch.equal(far_ptr[:11], ptr)
+    assert torch.equal(far_col[: col.numel()], col)
+    torch.testing.assert_close(far_prob[: col.numel()], prob, rtol=0, atol=1e-12)
+    assert bool(far_prob.isfinite().all())
+
+
+def test_inner_products_of_small_queries_with_large_anchors():
+    queries, anchors = points(10).float(), points(30, seed=1).float()
+    expected = entmax_neighbors(queries, 5.0, 1.5, "inner", anchors)
+    found = entmax_neighbors(queries * 2.0**-40, 5.0, 1.5, "inner", anchors * 2.0**40)
+    assert all(torch.equal(a, b) for a, b in zip(expected, found, strict=True))
+
+
+def test_a_derived_similarity_is_rescaled_only_if_it_says_so():
+    class Logarithm(Euclidean):
+        def pairwise(self, x, y):
+            return -torch.log1p(-super().pairwise(x, y))
+
+        def paired(self, x, y):
+            return -torch.log1p(-super().paired(x, y))
+
+    assert (Logarithm.scale_free, Logarithm.shift_free) == (False, False)
+    assert (SlowEuclidean.scale_free, SlowEuclidean.shift_free) == (True, True)
+    x = 100 * points(20)
+    similarity = Logarithm().pairwise(x, x)
+    rows = neighbor_rows(x, 4.0, 1.5, Logarithm())
+    others = similarity[0, 1:]
+    expected = (similarity[0, rows.col[0]] - others.mean()) / others.std(correction=0)
+    assert rows.score[0].item() == pytest.approx(expected.item())

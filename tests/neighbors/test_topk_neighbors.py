@@ -118,3 +118,24 @@ def test_the_noise_is_uniform_before_it_is_gumbel():
 def test_all_pairs(similarity, count):
     x = points(count, 5)
     torch.testing.assert_close(fused.all_pairs(x, points(133, 5), similarity), similarity.pairwise(x, points(133, 5)))
+
+
+def test_bad_points_and_temperatures():
+    x = points()
+    for bad, message in ((x[0], "floating point matrix"), (x.long(), "floating point"), (x[:, :0], "no columns")):
+        with pytest.raises(LatopoError, match=f"topk_neighbors: x .*{message}"):
+            topk_neighbors(bad, 2)
+    with pytest.raises(LatopoError, match="NaN or infinite entries in 1 rows, first in row 0"):
+        topk_neighbors(torch.cat([x[:1] * torch.nan, x]), 2)
+    for temperature in (-1.0, 0.0, torch.ones(3)):
+        with pytest.raises(LatopoError, match="temperature must be one finite number > 0"):
+            topk_neighbors(x, 2, temperature)
+
+
+def test_gradients_do_not_depend_on_strides():
+    x = points().requires_grad_()
+    gradients = []
+    for used in (x, x.t().contiguous().t()):
+        gradients += torch.autograd.grad(topk_neighbors(used, 3, noise=False).score.sum(), x)
+    assert gradients[0].abs().max() > 0
+    torch.testing.assert_close(*gradients)

@@ -261,12 +261,12 @@ def test_degree_is_held_as_classes_draw_together(hold):
 
 @pytest.mark.parametrize("count", [3, 60])
 def test_a_degree_out_of_reach_keeps_the_gain_finite(count):
-    # Three points have two neighbours at most; sixty on a circle have two nearest each, equally near.
+    # Three points have two neighbours at most, and say nothing; sixty on a circle have two nearest each, equally near.
     angle = torch.arange(count) * (2 * torch.pi / count)
     module = AlphaDGM(2, encoder=Given(), degree=5.0 if count == 3 else 0.5, hold_degree=True)
     for _ in range(1500):
         graph = module(torch.stack([angle.cos(), angle.sin()], dim=1))
-    assert module.gain().item() == pytest.approx(1e-3 if count == 3 else 1e5)
+    assert module.gain().item() == pytest.approx(50.0 if count == 3 else 1e5)
     assert torch.isfinite(graph.prob).all()
     assert graph.prob.sum().item() == pytest.approx(count, rel=1e-4)
 
@@ -436,3 +436,23 @@ def test_shows_what_it_is():
         assert part in shown
     assert "k=7" in repr(AlphaDGM(4, sampler="topk", k=7))
     assert "budget=9" in repr(AlphaDGM(4, sampler="budget", budget=9))
+
+
+def test_a_cloud_that_cannot_have_the_degree_does_not_change_the_gain():
+    torch.manual_seed(0)
+    module = AlphaDGM(3, 8, degree=5.0, hold_degree=True)
+    module(torch.randn(60, 3))
+    before = module.gain().item()
+    module(torch.randn(4, 3))
+    assert module.gain().item() == before
+
+
+def test_topk_has_neighbours_and_no_degree():
+    for options in ({"k": 0}, {"degree": 3.0}):
+        with pytest.raises(LatopoError, match="takes k ≥ 1 neighbours and no degree"):
+            AlphaDGM(3, sampler="topk", **options)
+
+
+def test_sparse_coordinates_are_refused():
+    with pytest.raises(LatopoError, match="AlphaDGM: x must be dense or sparse CSR"):
+        AlphaDGM(3)(torch.eye(3).to_sparse_coo())

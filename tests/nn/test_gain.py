@@ -66,3 +66,22 @@ def test_fixed_and_repr():
 def test_bad_start(start):
     with pytest.raises(LatopoError, match="Gain: the gain must be a finite number > 0"):
         Gain(start)
+
+
+def test_a_start_in_inference_mode_can_be_trained_with():
+    gain = Gain(5.0)
+    with torch.inference_mode():
+        gain.restart(7.0)
+        gain.nudge(2.0)
+    gain().backward()
+    assert gain().item() == 14.0
+    gain.load_state_dict(Gain(3.0).state_dict())
+    assert gain().item() == 3.0
+
+
+@pytest.mark.parametrize("shift", [1e6, -1e6])
+def test_no_step_leads_to_zero_or_infinity(shift):
+    gain = Gain(5.0)
+    with torch.no_grad():
+        gain.shift.fill_(shift)
+    assert 0 < gain().item() < math.inf

@@ -90,3 +90,12 @@ def test_a_hub_in_half_precision(dtype):
     found = graph_product(x.to(dtype), star)
     assert found.dtype == dtype
     torch.testing.assert_close(found.float(), graph_product(x, star), rtol=0.01, atol=0)
+
+
+def test_edges_in_both_directions_are_refused():
+    conv, x = GraphConv(2, 2), torch.ones(3, 2)
+    path = torch.tensor([[1, 1], [0, 2]])
+    assert torch.equal(conv(x, path), conv(x, torch.tensor([[0, 1], [1, 2]])))
+    for wrong in (torch.cat([path, path.flip(0)], dim=1), torch.tensor([[0, 1], [1, 1]])):
+        with pytest.raises(LatopoError, match="GraphConv: edge_index must list each undirected edge once"):
+            conv(x, wrong)

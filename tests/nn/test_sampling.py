@@ -55,3 +55,10 @@ def test_deterministic_sample_takes_the_most_probable():
 def test_bad_budget():
     with pytest.raises(LatopoError, match="the budget must be > 0, got 0"):
         inclusion_probabilities(torch.ones(2), 0)
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+def test_half_precision_keeps_to_the_budget(dtype):
+    prob = torch.full((100_000,), 1e-3, dtype=dtype)
+    kept = int(sample_budget(prob, 100, random=True, generator=torch.Generator().manual_seed(0)).sum())
+    assert 60 < kept < 140

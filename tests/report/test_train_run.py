@@ -59,6 +59,19 @@ def test_baselines_are_found_beside_the_run(runs):
     assert "mlp" not in {item.name for item in read_run(runs["mlp"]).score.baselines}
 
 
+def test_a_crippled_or_foreign_run_beside_ours_is_no_baseline(tmp_path):
+    ours = train(tmp_path / "dcm", "dcm", folds=(0,))
+    settings = {"epochs": 6, "weight_decay": 5e-4, "hidden_channels": 1}
+    for name, named in (("narrow", settings), ("short", {"epochs": 1, "weight_decay": 5e-4})):
+        folder = RunFolder(tmp_path / name, Run("karate", "mlp", settings=named))
+        train_folds(folder, load("karate"), [0])
+    for content in ("[]", "{}"):
+        (tmp_path / "foreign").mkdir(exist_ok=True)
+        (tmp_path / "foreign" / "settings.json").write_text(content)
+        (tmp_path / "foreign" / "summary.json").write_text(content)
+        assert [item.name for item in read_run(ours).score.baselines] == ["commonest class"]
+
+
 def test_baselines_can_be_named_and_must_fit(runs, tmp_path):
     named = read_run(runs["mlp"], baselines=[runs["dcm"]])
     assert "dcm" in {item.name for item in named.score.baselines}
@@ -98,6 +111,11 @@ def test_bad_folders_are_named(runs, tmp_path):
     )
     with pytest.raises(LatopoError, match=r"predictions.csv is damaged"):
         read_run(damaged)
+    for name, content in (("settings.json", "[]"), ("settings.json", "{}"), ("summary.json", '{"folds": [1]}')):
+        broken = train(tmp_path / f"{name}-{content[:2]}", "mlp", folds=(0,))
+        (broken / name).write_text(content)
+        with pytest.raises(LatopoError, match="is damaged"):
+            read_run(broken)
     (damaged / "summary.json").write_text("{")
     with pytest.raises(LatopoError, match=r"summary.json is damaged"):
         read_run(damaged)

@@ -82,3 +82,25 @@ def test_typed_cells():
 def test_a_huge_cell_is_refused(tmp_path):
     with pytest.raises(LatopoError, match="field larger"):
         read_raw_table(write(tmp_path, "a,b\n" + "x" * 200_000 + ",1\n"))
+
+
+def test_parquet_knows_what_is_missing_and_what_is_a_row_number(tmp_path):
+    pandas = pytest.importorskip("pandas")
+    pytest.importorskip("pyarrow")
+    frame = pandas.DataFrame({"kind": ["None", "NA", None, ""], "x": [1.5, float("nan"), 2.0, 3.0]}, index=[5, 2, 9, 7])
+    frame.to_parquet(tmp_path / "t.parquet")
+    assert read_raw_table(tmp_path / "t.parquet") == RawTable(
+        ["kind", "x"], [["None", "NA", None, None], ["1.5", None, "2.0", "3.0"]]
+    )
+
+
+@pytest.mark.parametrize(("cells", "read"), [("0,125 1,250", "0.125 1.250"), ("1,234 2,500", "1.234 2.500"),
+                                             ("1,5 950", "1.5 950"), ("-0,125 3", "-0.125 3")])  # fmt: skip
+def test_decimals_are_read(tmp_path, cells, read):
+    text = "a;b\n" + "".join(f"{cell};x\n" for cell in cells.split())
+    assert read_raw_table(write(tmp_path, text)).columns[0] == read.split()
+
+
+def test_thousands_are_not_taken_for_decimals(tmp_path):
+    with pytest.raises(LatopoError, match="column 'a' has '1,234' beside whole numbers"):
+        read_raw_table(write(tmp_path, "a;b\n950;x\n1,234;y\n"))

@@ -13,5 +13,9 @@ def bench(
 ) -> None:
     """Measure the kernels against their peers and print the ratios."""
     from latopo.bench import run
+    from latopo.errors import LatopoError
 
-    run(names or None, out=out, quick=quick)
+    try:
+        run(names or None, out=out, quick=quick)
+    except ImportError as error:  # also a package whose version is asked for
+        raise LatopoError(f'bench: {error}; the peers come with pip install "latopo[dev]"') from error

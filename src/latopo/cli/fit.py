@@ -55,8 +55,8 @@ def fit(
         target or own_target or "", task, tuple(drop or ()), tuple(categorical or ()), id_column, graph, encoding,
         test_fraction, seed, tuple(parameters.items()),
     )  # fmt: skip
+    result = fit_table(table, request, (lambda line: None) if quiet else typer.echo)
     with new_run_folder(folder, overwrite) as draft:
-        result = fit_table(table, request, (lambda line: None) if quiet else typer.echo)
         write_run(draft, result.run, result.metrics)
         write_points(draft, result.run.estimator, result.known_targets)
         picture = _draw(result, draft / "complex.png")

@@ -47,8 +47,6 @@ def predict(
 
 
 def _predictions(fitted: "FittedRun", table: "RawTable") -> tuple[list[str], Iterator[list[Any]]]:
-    from latopo.table.edges import row_ids
-
     X, notes = fitted.preprocessing.transform(table)
     for note in notes:
         typer.echo(note, err=True)
@@ -60,7 +58,9 @@ def _predictions(fitted: "FittedRun", table: "RawTable") -> tuple[list[str], Ite
     if id_column not in table.names:
         id_column = None
     header = [id_column or "row", f"predicted {fitted.settings['target']}"]
-    columns: list[Any] = [row_ids(table, id_column)]
+    # As they are: an id may come again, or be missing, in rows that only ask.
+    ids = range(1, table.num_rows + 1) if id_column is None else (cell or "" for cell in table.column(id_column))
+    columns: list[Any] = [list(ids)]
     estimator = fitted.estimator
     if fitted.settings["task"] == "classification":
         probabilities = estimator.predict_proba(X)

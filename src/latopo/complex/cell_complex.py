@@ -12,6 +12,7 @@ from latopo.complex.boundary import MAX_ENTRIES
 from latopo.complex.canonical import Cells, canonicalize, edge_keys, find_keys
 from latopo.complex.relations import ComplexDifference
 from latopo.complex.summary import summarize
+from latopo.errors import LatopoError
 
 Derived = TypeVar("Derived")
 
@@ -162,7 +163,8 @@ class CellComplex:
             tensor([ 1, -1])
         """
         keys = self._once("keys", lambda complex: edge_keys(complex.edge_index, complex.num_nodes))
-        return find_keys(keys, edge_keys(pairs, self.num_nodes))
+        inside = ((pairs >= 0) & (pairs < self.num_nodes)).all(dim=0)
+        return torch.where(inside, find_keys(keys, edge_keys(pairs, self.num_nodes)), -1)
 
     def _once(self, name: str, compute: Callable[["CellComplex"], Derived]) -> Derived:
         if name not in self._derived:
@@ -285,6 +287,8 @@ class CellComplex:
         """
         if isinstance(device, torch.dtype):
             device, dtype = None, device
+        if dtype is not None and not dtype.is_floating_point:
+            raise LatopoError(f"CellComplex.to: probabilities need a floating point dtype, got {dtype}")
         edge_index = self.edge_index.to(device)
         if edge_index.device == self.device:
             return self._with_probabilities(lambda prob: prob.to(dtype))

@@ -22,7 +22,7 @@ from latopo.estimators.fitted import AnchorStates, FittedTopology, fitted_topolo
 from latopo.estimators.progress import epoch_progress, time_note
 from latopo.estimators.queries import QueryAnswer, answer_queries, block_size
 from latopo.estimators.scaling import Scaling
-from latopo.estimators.splitting import validation_split
+from latopo.estimators.splitting import interleaved, validation_split
 from latopo.models import DCMNet, build_model
 from latopo.nn.checks import simple_edges
 from latopo.training import TrainingSettings, seeded, train
@@ -96,6 +96,9 @@ class DCMEstimator(BaseEstimator):
         self.device = device
         self.verbose = verbose
 
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "_states")
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
@@ -105,11 +108,12 @@ class DCMEstimator(BaseEstimator):
     def _fit(self, X: Any, target: NDArray[Any], labelled: NDArray[np.bool_], num_classes: int, edge_index: Any) -> Any:
         """Train on checked data and answer for every row; ``target``: classes from 0, or values (``num_classes`` 0)."""
         name = type(self).__name__
+        self.__dict__.pop("_states", None)  # a fit that fails leaves no mixture of two
         self._check_parameters()
         random = check_random_state(self.random_state)
         seed = int(random.randint(2**31 - 1))
         edges = _edge_tensor(name, edge_index, X.shape[0])
-        self.anchor_rows_ = self._anchor_rows(labelled, random)
+        self.anchor_rows_ = self._anchor_rows(labelled, target if num_classes else None, random)
         anchors, edges = X[self.anchor_rows_], _induced(edges, self.anchor_rows_, X.shape[0])
         self._scaling = Scaling.of(name, anchors)
         x = self._scaling.apply(anchors)
@@ -142,11 +146,15 @@ class DCMEstimator(BaseEstimator):
     def _stops_early(self, labelled: int) -> bool:
         return labelled >= _ENOUGH_TO_STOP if self.early_stopping == "auto" else bool(self.early_stopping)
 
-    def _anchor_rows(self, labelled: NDArray[np.bool_], random: np.random.RandomState) -> NDArray[np.int64]:
-        """The rows that make the complex: all, or a random part, labelled rows first."""
+    def _anchor_rows(
+        self, labelled: NDArray[np.bool_], classes: NDArray[Any] | None, random: np.random.RandomState
+    ) -> NDArray[np.int64]:
+        """The rows that make the complex: all, or a random part, labelled rows first, with each class its share."""
         if self.max_anchors is None or len(labelled) <= self.max_anchors:
             return np.arange(len(labelled))
         order = random.permutation(len(labelled))
+        if classes is not None:
+            order = interleaved(order, np.where(labelled, classes, -1))
         order = order[np.argsort(~labelled[order], kind="stable")]
         return np.sort(order[: self.max_anchors])
 

@@ -75,8 +75,9 @@ class DCMClassifier(ClassifierMixin, DCMEstimator):
         """
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64, ensure_min_samples=2)
         y = column_or_1d(y, warn=True)
-        self.classes_, target, labelled = class_targets(type(self).__name__, y, self.unlabelled)
-        prediction = self._fit(X, target, labelled, len(self.classes_), edge_index)
+        classes, target, labelled = class_targets(type(self).__name__, y, self.unlabelled)
+        prediction = self._fit(X, target, labelled, len(classes), edge_index)
+        self.classes_ = classes
         self.transduction_ = self.classes_[prediction.argmax(axis=1)]
         return self
 
@@ -94,6 +95,10 @@ def class_targets(
     caller: str, y: NDArray[Any], unlabelled: Any
 ) -> tuple[NDArray[Any], NDArray[np.int64], NDArray[np.bool_]]:
     """The classes, every row's class number (0 where there is no label), and which rows have a label."""
+    texts = y.dtype.kind in "US"
+    if unlabelled is not None and y.dtype.kind != "O" and isinstance(unlabelled, str) != texts:
+        kind = "texts" if texts else "numbers"
+        raise LatopoError(f"{caller}: unlabelled={unlabelled!r} can be no entry of y, which holds {kind}")
     labelled = np.ones(len(y), bool) if unlabelled is None else np.asarray(y != unlabelled)
     if not labelled.any():
         raise LatopoError(f"{caller}: y has no label at all; at least two classes are needed")

@@ -39,7 +39,7 @@ class QueryAnswer(NamedTuple):
 
 def block_size(states: AnchorStates) -> int:
     """How many queries may be answered at a time, so that memory stays bounded even if all anchors are chosen."""
-    return max(_ENTRIES // max(states.representatives.numel(), 1), 1)
+    return max(_ENTRIES // max(states.representatives.numel(), states.graph.neighbor.numel(), 1), 1)
 
 
 @torch.no_grad()

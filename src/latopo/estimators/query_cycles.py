@@ -15,8 +15,9 @@ class Graph(NamedTuple):
     """An undirected graph, ready to be walked.
 
     Attributes:
-        ptr: the neighbours of node i are ``neighbor[ptr[i]:ptr[i + 1]]``, [N + 1].
-        neighbor: both directions of every edge, [2E].
+        ptr: a walk may go on from node i to ``neighbor[ptr[i]:ptr[i + 1]]``, [N + 1].
+        neighbor: both directions of every edge, without those into a dead end, a node of one edge: copies of a row
+            are such nodes, and there may be thousands of one.
         keys: one increasing number per undirected edge, [E].
     """
 
@@ -27,7 +28,9 @@ class Graph(NamedTuple):
     @classmethod
     def of(cls, edge_index: Tensor, num_nodes: int) -> "Graph":
         """From edges [2, E], u < v, sorted."""
-        start, end = torch.cat([edge_index, edge_index.flip(0)], dim=1)
+        directed = torch.cat([edge_index, edge_index.flip(0)], dim=1)
+        degree = torch.bincount(directed[0], minlength=num_nodes)
+        start, end = directed[:, degree[directed[1]] > 1]
         neighbor = end[torch.argsort(start * max(num_nodes, 1) + end)]
         ptr = row_pointers(torch.bincount(start, minlength=num_nodes))
         return cls(ptr, neighbor, edge_keys(edge_index, num_nodes))

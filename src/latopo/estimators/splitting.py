@@ -5,7 +5,7 @@ from numpy.typing import NDArray
 
 from latopo.errors import LatopoError
 
-__all__ = ["validation_split"]
+__all__ = ["interleaved", "validation_split"]
 
 IntArray = NDArray[np.int64]
 
@@ -31,18 +31,20 @@ def validation_split(
     """
     if not 0 <= fraction < 1:
         raise LatopoError(f"validation_fraction must be at least 0 and below 1, got {fraction}")
-    if fraction == 0 or labelled.size < _SMALLEST:
+    learned = 1 if y is None else np.unique(y).size  # at least so many: every class has a row to learn from
+    if fraction == 0 or labelled.size < max(_SMALLEST, learned + 1):
         return labelled, labelled
     order = random.permutation(labelled.size)
     if y is not None:
-        order = _interleaved(order, y)
+        order = interleaved(order, y)
     # The last part of an order in which every class is spread evenly is itself spread evenly.
     chosen = np.zeros(labelled.size, bool)
-    chosen[order[labelled.size - max(round(fraction * labelled.size), 1) :]] = True
+    first = min(max(labelled.size - round(fraction * labelled.size), learned), labelled.size - 1)
+    chosen[order[first:]] = True
     return labelled[~chosen], labelled[chosen]
 
 
-def _interleaved(order: IntArray, y: NDArray[np.int64]) -> IntArray:
+def interleaved(order: IntArray, y: NDArray[np.int64]) -> IntArray:
     """Rows by their relative position within their class: (0.5, 1.5, …) / class size; first rows come first."""
     classes = y[order]
     position = np.empty(order.size)

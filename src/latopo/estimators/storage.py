@@ -128,6 +128,8 @@ def _restore(source: Path, described: dict[str, Any]) -> DCMEstimator:
         estimator.feature_names_in_ = np.array(described["feature_names"], dtype=object)
     if described["classes"] is not None:
         estimator.classes_ = np.array(described["classes"])
+        if len(estimator.classes_) != model.head.out_features:
+            raise ValueError(f"{len(estimator.classes_)} classes, but the model has {model.head.out_features}")
     estimator.target_mean_, estimator.target_scale_ = described["target"]
     estimator.anchor_rows_ = tensors["anchor_rows"].numpy()
     estimator._scaling = Scaling(tensors["shift"].numpy(), tensors["factor"].numpy())

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.multiclass import type_of_target
-from sklearn.utils.validation import column_or_1d, validate_data
+from sklearn.utils.validation import check_consistent_length, column_or_1d, validate_data
 
 from latopo.estimators.base import DCMEstimator
 from latopo.estimators.classifier import class_targets
@@ -22,7 +22,8 @@ class DCMTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, DCMEstim
     brought down to the nodes, and the row's own hidden features (with a given graph a fourth: a convolution over it).
     They are learned for ``y``, which is required. Parameters as in :class:`~latopo.estimators.DCMClassifier`.
 
-    A continuous ``y`` (fractions, by scikit-learn's ``type_of_target``) is regressed, anything else is classified.
+    A continuous ``y`` (fractions, by scikit-learn's ``type_of_target``) is regressed, anything else is classified;
+    with ``unlabelled="nan"``, NaN in ``y`` means no target, and it is regressed.
 
     Example:
         >>> from sklearn.datasets import load_iris
@@ -38,11 +39,15 @@ class DCMTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, DCMEstim
 
     def fit(self, X: Any, y: Any, edge_index: Any = None) -> "DCMTransformer":
         """Learn the complex and the features for ``y``; ``edge_index`` as in :meth:`DCMClassifier.fit`."""
-        X, y = validate_data(
-            self, X, y, accept_sparse="csr", dtype=np.float64, ensure_min_samples=2, multi_output=False
-        )
-        if type_of_target(y) == "continuous":
-            values, labelled = regression_target(type(self).__name__, y, None)
+        if self.unlabelled == "nan":  # values, some of them missing: checked there
+            X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, ensure_min_samples=2)
+        else:
+            X, y = validate_data(
+                self, X, y, accept_sparse="csr", dtype=np.float64, ensure_min_samples=2, multi_output=False
+            )
+        if self.unlabelled == "nan" or type_of_target(y) == "continuous":
+            values, labelled = regression_target(type(self).__name__, y, self.unlabelled)
+            check_consistent_length(X, values)
             self._fit(X, values, labelled, 0, edge_index)
         else:
             y = column_or_1d(y, warn=True)

@@ -9,7 +9,6 @@ from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 
 from latopo.errors import LatopoError
-from latopo.nn.checks import check_finite
 
 __all__ = ["FeatureLinear"]
 
@@ -78,15 +77,3 @@ class _SparseProduct(torch.autograd.Function):
     def backward(ctx: Any, gradient: Tensor) -> tuple[None, None, Tensor]:
         (transposed,) = ctx.saved_tensors
         return None, None, transposed @ gradient
-
-
-def check_input(caller: str, x: Tensor, in_channels: int) -> None:
-    """Raise unless x, dense or sparse CSR, is a finite floating point matrix [N, in_channels]."""
-    if x.layout not in (torch.strided, torch.sparse_csr):
-        raise LatopoError(f"{caller}: x must be dense or sparse CSR, got {x.layout}; use x.to_sparse_csr()")
-    if x.dim() != 2 or not x.is_floating_point() or x.size(1) != in_channels:
-        raise LatopoError(
-            f"{caller}: x must be a floating point matrix [nodes, in_channels={in_channels}], "
-            f"got {x.dtype} of shape {list(x.shape)}"
-        )
-    check_finite(caller, x)

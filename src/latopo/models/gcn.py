@@ -4,9 +4,9 @@ from torch import Tensor
 from torch.nn import functional
 
 from latopo.errors import LatopoError
-from latopo.models.features import FeatureLinear, check_input
+from latopo.models.features import FeatureLinear
 from latopo.models.model import Model, ModelOutput
-from latopo.nn.checks import simple_edges
+from latopo.nn.checks import check_features, simple_edges
 from latopo.nn.graph_conv import GraphConv, graph_product
 
 __all__ = ["GCN"]
@@ -43,7 +43,7 @@ class GCN(Model):
 
     def forward(self, x: Tensor, edge_index: Tensor | None = None) -> ModelOutput:
         """Predict every node from its surroundings in the given graph."""
-        check_input("GCN", x, self.in_channels)
+        check_features("GCN", x, self.in_channels)
         if edge_index is None:
             raise LatopoError("GCN: edge_index is None, expected a graph; give one, or use MLP or DCMNet")
         edges = simple_edges("GCN", edge_index, x.size(0))

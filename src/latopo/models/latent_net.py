@@ -8,10 +8,10 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from latopo.errors import LatopoError
-from latopo.models.features import FeatureLinear, check_input
+from latopo.models.features import FeatureLinear
 from latopo.models.model import Model, ModelOutput
 from latopo.nn.alpha_dgm import AlphaDGM
-from latopo.nn.checks import simple_edges
+from latopo.nn.checks import check_features, simple_edges
 from latopo.nn.graph_conv import GraphConv, graph_product
 from latopo.nn.topology_loss import EdgeForm
 
@@ -73,7 +73,7 @@ class LatentNet(Model):
     def forward(self, x: Tensor, edge_index: Tensor | None = None) -> ModelOutput:
         """Infer the topology, pass messages, predict every node."""
         name = type(self).__name__
-        check_input(name, x, self.in_channels)
+        check_features(name, x, self.in_channels)
         edges = None if edge_index is None else simple_edges(name, edge_index, x.size(0))
         hidden = self.first(x).relu()
         dropped = self._drop(hidden)

@@ -3,8 +3,9 @@
 from torch import Tensor
 from torch.nn import Linear, functional
 
-from latopo.models.features import FeatureLinear, check_input
+from latopo.models.features import FeatureLinear
 from latopo.models.model import Model, ModelOutput
+from latopo.nn.checks import check_features
 
 __all__ = ["MLP"]
 
@@ -40,6 +41,6 @@ class MLP(Model):
 
     def forward(self, x: Tensor, edge_index: Tensor | None = None) -> ModelOutput:
         """Predict every node from its own features."""
-        check_input("MLP", x, self.in_channels)
+        check_features("MLP", x, self.in_channels)
         hidden = functional.dropout(self.first(x).relu(), self.dropout, self.training)
         return ModelOutput(self.head(hidden))

@@ -14,7 +14,7 @@ from latopo.errors import LatopoError
 from latopo.neighbors import blocked, fused
 from latopo.neighbors.paired import paired_similarity
 from latopo.neighbors.scan import EdgeCounter, Scan, default_max_edges, row_pointers
-from latopo.neighbors.similarity import Cosine, Inner, Similarity, get_similarity
+from latopo.neighbors.similarity import Cosine, Inner, Similarity, check_points, check_positive, get_similarity
 
 __all__ = ["NeighborRows", "count_neighbors", "entmax_neighbors", "neighbor_rows"]
 
@@ -191,7 +191,8 @@ def _prepare(
 ) -> tuple[Tensor, Tensor | None, Similarity, float | Tensor]:
     """Points as the kernels want them: at least single precision, and of size about 1 where the scale is free.
 
-    The cosine is the inner product of directions, and goes on as such.
+    With anchors, size and centre are theirs alone: a query's row must not depend on the other queries. The cosine is
+    the inner product of directions, and goes on as such.
     """
     x, anchors = widen(x), None if anchors is None else widen(anchors)
     if isinstance(alpha, Tensor):
@@ -200,11 +201,18 @@ def _prepare(
         x, anchors = _unit_size(x), None if anchors is None else _unit_size(anchors)
         return Cosine.directions(x), None if anchors is None else Cosine.directions(anchors), Inner(), alpha
     if measure.scale_free:
-        factor = _size(x if anchors is None else torch.cat([x.detach(), anchors.detach()]))
-        x, anchors = x / factor, None if anchors is None else anchors / factor
+        factor = _size(x if anchors is None else anchors)
+        if anchors is not None and type(measure) is Inner:
+            x, anchors = _unit_size(x), anchors / factor  # σ_i removes what a query is multiplied by
+        elif anchors is not None:
+            # So far away all anchors look alike, and the square of a distance must stay finite.
+            far = torch.finfo(x.dtype).max ** 0.25
+            x, anchors = (x / factor).clamp(-far, far), anchors / factor
+        else:
+            x = x / factor
     if measure.shift_free and x.numel():
         # Only differences count; centred, the sums of the backward pass keep their digits.
-        centre = x.detach().mean(0)
+        centre = (x if anchors is None else anchors).detach().mean(0)
         x, anchors = x - centre, None if anchors is None else anchors - centre
     return x, anchors, measure, alpha
 
@@ -223,30 +231,15 @@ def _size(x: Tensor, dim: int | None = None) -> Tensor:
 
 
 def _check(x: Tensor, anchors: Tensor | None, gain: float | Tensor, alpha: float | Tensor) -> None:
-    for name, points in (("x", x), ("anchors", anchors)):
-        if points is None:
-            continue
-        if points.dim() != 2 or not points.is_floating_point():
-            raise LatopoError(
-                f"entmax_neighbors: {name} must be a floating point matrix [points, features], "
-                f"got {points.dtype} of shape {tuple(points.shape)}"
-            )
-        if points.size(1) == 0:
-            raise LatopoError(f"entmax_neighbors: {name} has no columns, got shape {tuple(points.shape)}")
-        bad = ~torch.isfinite(points).all(1)
-        if bool(bad.any()):
-            raise LatopoError(
-                f"entmax_neighbors: {name} has NaN or infinite entries in {int(bad.sum())} rows, "
-                f"first in row {int(bad.nonzero()[0])}; impute or drop them"
-            )
+    check_points("entmax_neighbors", "x", x)
+    if anchors is not None:
+        check_points("entmax_neighbors", "anchors", anchors)
     if anchors is not None and (anchors.size(1) != x.size(1) or anchors.dtype != x.dtype):
         raise LatopoError(
             f"entmax_neighbors: anchors must have the columns and dtype of x ({x.size(1)}, {x.dtype}), "
             f"got {anchors.size(1)}, {anchors.dtype}"
         )
-    number = torch.as_tensor(gain).detach()
-    if number.numel() != 1 or not bool((number > 0) & number.isfinite()):
-        raise LatopoError(f"entmax_neighbors: gain must be one finite number > 0, got {number.tolist()}")
+    check_positive("entmax_neighbors", "gain", gain)
     values = torch.as_tensor(alpha).detach()
     if values.dim() > 1 or (values.dim() == 1 and values.numel() != x.size(0)):
         raise LatopoError(f"entmax_neighbors: alpha must be one value or one per row, got shape {tuple(values.shape)}")

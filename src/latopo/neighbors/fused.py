@@ -118,7 +118,8 @@ def paired_gradient(
     x: Tensor, y: Tensor, row: Tensor, col: Tensor, similarity: Similarity, values: Tensor, outer: Tensor
 ) -> tuple[Tensor, Tensor]:
     """Gradients to x and y of Σ_e outer_e · value_e, given the values of :func:`paired`."""
-    gradients = torch.zeros_like(x), torch.zeros_like(y)
+    # Not zeros_like, which keeps the strides of a transposed x: the kernel would then write into a copy.
+    gradients = torch.zeros(x.shape, dtype=x.dtype), torch.zeros(y.shape, dtype=y.dtype)
     arrays = map(_array, (values, outer, *gradients))
     _kernels.pair_gradients(*map(_array, (x, y, row, col)), _KIND[type(similarity)], *arrays)
     return gradients

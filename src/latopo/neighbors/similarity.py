@@ -11,7 +11,41 @@ from torch import Tensor, nn
 
 from latopo.errors import LatopoError
 
-__all__ = ["Cosine", "Euclidean", "Inner", "Similarity", "SquaredEuclidean", "check_distance", "get_similarity"]
+__all__ = [
+    "Cosine",
+    "Euclidean",
+    "Inner",
+    "Similarity",
+    "SquaredEuclidean",
+    "check_distance",
+    "check_points",
+    "check_positive",
+    "get_similarity",
+]
+
+
+def check_points(caller: str, name: str, points: Tensor) -> None:
+    """Raise unless these are finite points [N, d]."""
+    if points.dim() != 2 or not points.is_floating_point():
+        raise LatopoError(
+            f"{caller}: {name} must be a floating point matrix [points, features], "
+            f"got {points.dtype} of shape {tuple(points.shape)}"
+        )
+    if points.size(1) == 0:
+        raise LatopoError(f"{caller}: {name} has no columns, got shape {tuple(points.shape)}")
+    bad = ~torch.isfinite(points).all(1)
+    if bool(bad.any()):
+        raise LatopoError(
+            f"{caller}: {name} has NaN or infinite entries in {int(bad.sum())} rows, "
+            f"first in row {int(bad.nonzero()[0])}; impute or drop them"
+        )
+
+
+def check_positive(caller: str, name: str, value: float | Tensor) -> None:
+    """Raise unless this is one positive number."""
+    number = torch.as_tensor(value).detach()
+    if number.numel() != 1 or not bool((number > 0) & number.isfinite()):
+        raise LatopoError(f"{caller}: {name} must be one finite number > 0, got {number.tolist()}")
 
 
 class Similarity(nn.Module):
@@ -25,6 +59,13 @@ class Similarity(nn.Module):
 
     scale_free = False
     shift_free = False
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        """What holds of a similarity need not hold of one derived from it: each says so of itself."""
+        super().__init_subclass__(**options)
+        if {"pairwise", "paired"} & vars(cls).keys():
+            for flag in ("scale_free", "shift_free"):
+                setattr(cls, flag, vars(cls).get(flag, False))
 
     def pairwise(self, x: Tensor, y: Tensor) -> Tensor:
         """All pairs: ``[n, d]`` and ``[m, d]`` give ``[n, m]``. Must have finite gradients, also for equal points."""
@@ -92,6 +133,8 @@ class Inner(Similarity):
 
 class Cosine(Inner):
     r"""The cosine :math:`\mathbf{x}^\top\mathbf{y} / (\|\mathbf{x}\|\|\mathbf{y}\|)`; a zero vector is at 0 to all."""
+
+    scale_free = True
 
     def pairwise(self, x: Tensor, y: Tensor) -> Tensor:
         """``[n, d], [m, d] → [n, m]``."""

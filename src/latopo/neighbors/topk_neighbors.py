@@ -11,7 +11,7 @@ from latopo.errors import LatopoError
 from latopo.neighbors import _topk, fused
 from latopo.neighbors.entmax_neighbors import NeighborRows
 from latopo.neighbors.paired import paired_similarity
-from latopo.neighbors.similarity import Similarity, check_distance, get_similarity
+from latopo.neighbors.similarity import Similarity, check_distance, check_points, check_positive, get_similarity
 
 __all__ = ["topk_neighbors"]
 
@@ -54,6 +54,8 @@ def topk_neighbors(
         raise LatopoError(f"topk_neighbors: k must be at least 1, got {k}")
     measure = get_similarity(similarity)
     check_distance("topk_neighbors", measure)
+    check_points("topk_neighbors", "x", x)
+    check_positive("topk_neighbors", "temperature", temperature)
     dtype, x = x.dtype, widen(x)
     count = x.size(0)
     taken = max(min(k, count - 1), 0)

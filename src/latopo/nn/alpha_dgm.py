@@ -146,6 +146,10 @@ class AlphaDGM(nn.Module):
         check_alpha("AlphaDGM", alpha)
         if hold_degree and (degree is None or sampler == "topk"):
             raise LatopoError("AlphaDGM: hold_degree needs the degree to hold, and a sampler other than topk")
+        if sampler == "topk" and (k < 1 or degree is not None):
+            raise LatopoError(
+                f"AlphaDGM: sampler='topk' takes k ≥ 1 neighbours and no degree, got k={k}, degree={degree}"
+            )
         self.hold_degree = hold_degree
         self.in_channels, self.sampler, self.k, self.budget, self.degree = in_channels, sampler, k, budget, degree
         self.sample_at_eval, self.detach = sample_at_eval, detach
@@ -207,7 +211,8 @@ class AlphaDGM(nn.Module):
             noise = self.training or self.sample_at_eval
             return topk_neighbors(x, self.k, self.gain(), self.similarity, noise=noise)
         rows = neighbor_rows(x, self.gain(), self.alpha_value(), self.similarity, max_edges=self.max_edges)
-        if self.hold_degree and self.degree is not None and self.training and x.size(0):
+        # No more points than the degree cannot have it, here as above.
+        if self.hold_degree and self.degree is not None and self.training and x.size(0) > self.degree:
             self.gain.nudge((rows.col.numel() / x.size(0) / self.degree) ** _HOLD_RATE)
         return rows
 

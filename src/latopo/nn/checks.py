@@ -7,7 +7,15 @@ from latopo.complex.canonical import edge_keys
 from latopo.cycles.simple_graph import check_edge_index
 from latopo.errors import LatopoError
 
-__all__ = ["check_alpha", "check_dropout", "check_features", "check_finite", "check_width", "simple_edges"]
+__all__ = [
+    "check_alpha",
+    "check_dropout",
+    "check_features",
+    "check_finite",
+    "check_once",
+    "check_width",
+    "simple_edges",
+]
 
 
 def check_alpha(caller: str, alpha: float) -> None:
@@ -36,6 +44,8 @@ def check_features(caller: str, x: Tensor, in_channels: int) -> None:
 
 def check_width(caller: str, x: Tensor, in_channels: int) -> None:
     """Raise unless x is a floating point matrix [N, in_channels]; its entries are not looked at."""
+    if x.layout not in (torch.strided, torch.sparse_csr):
+        raise LatopoError(f"{caller}: x must be dense or sparse CSR, got {x.layout}; use x.to_sparse_csr()")
     if x.dim() != 2 or not x.is_floating_point():
         raise LatopoError(
             f"{caller}: x must be a floating point matrix [nodes, features], got {x.dtype} of shape {list(x.shape)}"
@@ -55,6 +65,18 @@ def check_finite(caller: str, x: Tensor) -> None:
     else:
         row = int(wrong.nonzero()[0, 0])
     raise LatopoError(f"{caller}: x has NaN or infinite entries, first in row {row}; impute or drop them")
+
+
+def check_once(caller: str, edge_index: Tensor, num_nodes: int) -> None:
+    """Raise if an undirected edge is listed twice, as PyG lists them, or joins a node to itself."""
+    if bool((edge_index[0] < edge_index[1]).all()):
+        return
+    keys = edge_keys(edge_index, num_nodes)
+    if bool((edge_index[0] == edge_index[1]).any()) or keys.unique().numel() < keys.numel():
+        raise LatopoError(
+            f"{caller}: edge_index must list each undirected edge once, without self-loops; keep "
+            "edge_index[:, edge_index[0] < edge_index[1]]"
+        )
 
 
 def simple_edges(caller: str, edge_index: Tensor, num_nodes: int) -> Tensor:

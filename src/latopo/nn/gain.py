@@ -8,6 +8,7 @@ from latopo.errors import LatopoError
 __all__ = ["Gain"]
 
 _BOUNDS = (1e-3, 1e5)
+_REACH = 20.0  # γ stays within e^±20 of its start: beyond, it would round to 0 or infinity
 
 
 class Gain(nn.Module):
@@ -40,16 +41,17 @@ class Gain(nn.Module):
         """Go back to the first start value."""
         self.restart(self.initial)
 
-    @torch.no_grad()
     def restart(self, value: float) -> None:
         """Start again from another value."""
         if not 0 < value < float("inf"):
             raise LatopoError(f"Gain: the gain must be a finite number > 0, got {value}")
-        # A new tensor: what a past call returned keeps its gradient.
-        self.start = torch.full_like(self.start, value)
-        self.shift.zero_()
+        # A new tensor: what a past call returned keeps its gradient. And never one of inference mode, which could not
+        # be trained with.
+        with torch.inference_mode(False), torch.no_grad():
+            self.start = torch.full_like(self.start, value)
+            if bool(self.shift):
+                self.shift.zero_()
 
-    @torch.no_grad()
     def nudge(self, factor: float) -> None:
         """Multiply the gain, within 0.001 and 100,000 (or what the type can hold), from the next call on.
 
@@ -57,11 +59,13 @@ class Gain(nn.Module):
         """
         if factor > 0:
             low, high = _BOUNDS
-            self.start = (self.start * factor).clamp(low, min(high, torch.finfo(self.start.dtype).max))
+            with torch.inference_mode(False), torch.no_grad():
+                self.start = (self.start * factor).clamp(low, min(high, torch.finfo(self.start.dtype).max))
 
     def forward(self) -> Tensor:
         """The gain, a scalar tensor."""
-        return self.start * (self.shift if self.relative else self.shift / self.start).exp()
+        exponent = self.shift if self.relative else self.shift / self.start
+        return self.start * exponent.clamp(-_REACH, _REACH).exp()
 
     def extra_repr(self) -> str:
         """Show the present value."""

@@ -5,6 +5,7 @@ from torch import Tensor, nn
 
 from latopo._precision import widen
 from latopo.errors import LatopoError
+from latopo.nn.checks import check_once
 
 __all__ = ["GraphConv", "graph_product"]
 
@@ -79,6 +80,7 @@ class GraphConv(nn.Module):
             raise LatopoError(f"GraphConv: x has shape {list(x.shape)}, expected [N, in_channels={self.in_channels}]")
         x = x @ self.weight
         if edge_index is not None:
+            check_once("GraphConv", edge_index, x.size(0))
             x = graph_product(x, edge_index, edge_weight)
         return x if self.bias is None else x + self.bias
 

@@ -3,6 +3,7 @@
 import torch
 from torch import Generator, Tensor
 
+from latopo._precision import widen
 from latopo.errors import LatopoError
 
 __all__ = ["gumbel", "inclusion_probabilities", "sample_budget"]
@@ -19,7 +20,7 @@ def inclusion_probabilities(prob: Tensor, budget: float) -> Tensor:
 
     Shapes:
         - **prob**: [C], positive
-        - **output**: [C]
+        - **output**: [C], at least single precision
 
     Example:
         >>> inclusion_probabilities(torch.tensor([0.9, 0.1, 0.2]), budget=2.0)
@@ -28,14 +29,14 @@ def inclusion_probabilities(prob: Tensor, budget: float) -> Tensor:
     if not budget > 0:
         raise LatopoError(f"inclusion_probabilities: the budget must be > 0, got {budget}")
     if budget >= prob.numel():
-        return torch.ones_like(prob)
+        return torch.ones_like(widen(prob))
     # With the m largest at 1, the others share what is left: m grows until none of them passes 1.
     ordered = prob.double().sort(descending=True).values
     rest = ordered.flip(0).cumsum(0).flip(0)
     left = budget - torch.arange(prob.numel(), device=prob.device)
     factor = left / rest
     chosen = factor[int((factor * ordered <= 1).int().argmax())]
-    return (chosen * prob).clamp(max=1.0).to(prob.dtype)
+    return (chosen * widen(prob)).clamp(max=1.0)
 
 
 @torch.no_grad()
@@ -48,7 +49,8 @@ def sample_budget(prob: Tensor, budget: float, random: bool, generator: Generato
     """
     if random:
         chance = inclusion_probabilities(prob, budget)
-        return torch.rand(prob.shape, generator=generator, device=prob.device, dtype=prob.dtype) < chance
+        # Uniform numbers of half precision are too coarse for small chances.
+        return torch.rand(chance.shape, generator=generator, device=prob.device, dtype=chance.dtype) < chance
     mask = torch.zeros_like(prob, dtype=torch.bool)
     mask[prob.sort(descending=True, stable=True).indices[: round(budget)]] = True
     return mask

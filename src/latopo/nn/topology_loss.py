@@ -80,6 +80,8 @@ class TopologyLoss(nn.Module):
             raise LatopoError(f"TopologyLoss: edge_form must be undirected, score, log or literal, got {edge_form!r}")
         if reduction not in ("mean", "sum"):
             raise LatopoError(f"TopologyLoss: reduction must be mean or sum, got {reduction!r}")
+        if num_classes < 0:
+            raise LatopoError(f"TopologyLoss: num_classes must be at least 0 (0 for regression), got {num_classes}")
         if not 0 <= momentum < 1:
             raise LatopoError(f"TopologyLoss: momentum must be in [0, 1), got {momentum}")
         self.num_classes, self.edge_form, self.momentum, self.reduction = num_classes, edge_form, momentum, reduction

@@ -79,10 +79,16 @@ def _other_runs(
 
 
 def _is_baseline(other: Path, ours: Mapping[str, Any], folds: Sequence[int]) -> bool:
-    if not (other / "settings.json").is_file():
+    """Whether a run beside ours is an MLP or a GCN, trained as long and with no settings that ours has not."""
+    try:
+        settings = read_json(other / "settings.json")
+        model, named = settings["model"], settings["settings"]
+        alike = settings["epochs"] == ours["epochs"] and all(
+            ours["settings"].get(name) == value for name, value in named.items()
+        )
+        return model in _BASELINE_MODELS and model != ours["model"] and alike and _is_comparable(other, ours, folds)
+    except (LatopoError, LookupError, TypeError, ValueError, AttributeError):
         return False
-    model = read_json(other / "settings.json").get("model")
-    return model in _BASELINE_MODELS and model != ours["model"] and _is_comparable(other, ours, folds)
 
 
 def _is_comparable(other: Path, ours: Mapping[str, Any], folds: Sequence[int]) -> bool:

@@ -17,6 +17,15 @@ def read_run(folder: Path, fold: int | None = None, baselines: Sequence[Path] | 
     """
     if not folder.is_dir():
         raise LatopoError(f"report: {folder} is no folder; give the folder of a run")
+    try:
+        return _read(folder, fold, baselines)
+    except LatopoError:
+        raise
+    except (LookupError, TypeError, ValueError, AttributeError) as error:
+        raise LatopoError(f"report: a file in {folder} is damaged ({error!r}); run it again") from error
+
+
+def _read(folder: Path, fold: int | None, baselines: Sequence[Path] | None) -> ReportData:
     if (folder / "settings.json").is_file():
         from latopo.report.train_run import from_train_run
 

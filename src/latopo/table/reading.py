@@ -13,7 +13,9 @@ __all__ = ["RawTable", "read_raw_table"]
 
 _MISSING = frozenset({"", "NA", "N/A", "#N/A", "NaN", "nan", "null", "NULL", "None", "<NA>", "?"})
 _SUFFIXES = (".csv", ".tsv", ".parquet")
+_INDEX = re.compile(r"__index_level_\d+__")  # an index without a name, as pandas writes it: the numbers of the rows
 _DECIMAL_COMMA = re.compile(r"[+-]?(\d+,?\d*|,\d+)([eE][+-]?\d+)?")
+_THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}")
 _BYTE_ORDER_MARKS = ((b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"))
 
 
@@ -47,7 +49,9 @@ def read_raw_table(path: Path, encoding: str | None = None) -> RawTable:
 
     A CSV file is UTF-8, with or without a byte order mark, or UTF-16 with one, unless ``encoding`` says otherwise;
     where its header has semicolons or tabs and no comma, they separate. Between semicolons, a column of numbers with
-    decimal commas is read with decimal points. Empty cells and NA, NaN, null, None, ? are missing.
+    decimal commas is read with decimal points. Empty cells and NA, NaN, null, None, ? are missing; in a Parquet file,
+    which has a way to say so, only nulls, NaN and empty texts are. An index without a name that pandas left in a
+    Parquet file is no column.
 
     Raises:
         LatopoError: the file is missing, empty, of another kind, broken, or has unnamed or repeated columns.
@@ -118,13 +122,22 @@ def _read_text(path: Path, text: str) -> RawTable:
     if not names:
         raise LatopoError(f"{path} is empty; the first row must name the columns")
     columns = [list(column) for column in zip(*rows, strict=True)] if rows else [[] for _ in names]
-    return RawTable(names, list(map(_with_decimal_points, columns)) if delimiter == ";" else columns)
+    if delimiter == ";":
+        columns = [_with_decimal_points(path, name, column) for name, column in zip(names, columns, strict=True)]
+    return RawTable(names, columns)
 
 
-def _with_decimal_points(cells: list[str | None]) -> list[str | None]:
+def _with_decimal_points(path: Path, name: str, cells: list[str | None]) -> list[str | None]:
     """Decimal commas as points, if every cell is such a number: with semicolons between cells, they are the custom."""
     if not all(cell is None or _DECIMAL_COMMA.fullmatch(cell) for cell in cells):
         return cells
+    commas = [cell for cell in cells if cell and "," in cell]
+    whole = any(cell and "," not in cell for cell in cells)
+    if commas and whole and all(_THOUSANDS.fullmatch(cell) for cell in commas):
+        raise LatopoError(
+            f"{path}: column {name!r} has {commas[0]!r} beside whole numbers, a decimal or thousands; write decimal "
+            "points, or leave out the separator of thousands"
+        )
     return [cell and cell.replace(",", ".") for cell in cells]
 
 
@@ -137,19 +150,20 @@ def _read_parquet(path: Path) -> RawTable:
         ) from error
     try:
         table = parquet.read_table(path)
+        table = table.select([at for at, name in enumerate(table.column_names) if not _INDEX.fullmatch(name)])
+        names = [str(name) for name in table.column_names]
         columns = [[_text(cell) for cell in column.to_pylist()] for column in table.columns]
-    except (ArrowException, OSError) as error:
+    except (ArrowException, OSError, ValueError, OverflowError) as error:
         raise LatopoError(f"{path} is no readable Parquet file: {error}") from error
-    return RawTable([str(name) for name in table.column_names], columns)
+    return RawTable(names, columns)
 
 
 def _text(cell: object) -> str | None:
     """A typed cell as a CSV file would hold it."""
-    if cell is None:
+    if cell is None or cell != cell:  # NaN
         return None
     isoformat = getattr(cell, "isoformat", None)
-    text = str(isoformat() if callable(isoformat) else cell).strip()
-    return None if text in _MISSING else text
+    return str(isoformat() if callable(isoformat) else cell).strip() or None
 
 
 def _check_names(path: Path, names: list[str]) -> None:

@@ -8,7 +8,7 @@ from latopo.errors import LatopoError
 __all__ = ["CHECKED", "check_run_file"]
 
 _FIELDS: dict[str, dict[str, Any]] = {
-    "run.json": {"target": str, "task": str},
+    "run.json": {"format": int, "target": str, "task": str, "id_column": str | None},
     "metrics.json": {"score": str, "training_rows": int, "held_out_rows": int, "held_out": dict | None},
     "points.json": {"target": list, "prediction": list},
 }

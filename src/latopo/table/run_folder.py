@@ -77,7 +77,7 @@ def check_run_folder(target: Path, overwrite: bool) -> None:
     """Raise unless ``target`` may become a run; called before any work is done."""
     if target.is_symlink() or (target.exists() and not target.is_dir()):
         raise LatopoError(f"--out {target} exists and is no folder; choose another")
-    if target.is_dir() and any(target.iterdir()):
+    if target.is_dir() and any(not path.name.startswith(".latopo-") for path in target.iterdir()):
         if not (target / _MARK).is_file():
             raise LatopoError(f"--out {target} exists and holds other files; choose another folder")
         if not overwrite:

@@ -51,7 +51,10 @@ def read_target(table: RawTable, name: str, task: str = "auto") -> Target:
         raise LatopoError(f"the target column {name!r} is empty")
     notes = []
     if not labelled.all():
-        notes.append(f"{int((~labelled).sum())} rows have no target: they take part in the topology only")
+        notes.append(
+            f"{int((~labelled).sum())} rows have no target (nothing, NA, NaN, null, None or ?): they take part in "
+            "the topology only"
+        )
     if task == "auto":
         task = "regression" if _is_continuous(cells) else "classification"
         if task == "classification":
