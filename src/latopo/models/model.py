@@ -1,5 +1,6 @@
 """What every model is and gives."""
 
+from numbers import Integral
 from typing import Any, ClassVar, NamedTuple
 
 from torch import Tensor, nn
@@ -56,7 +57,7 @@ class Model(nn.Module):
         check_dropout(name, settings.get("dropout", 0.0))
         for setting, least in (("hidden_channels", 1), ("rounds", 0), ("k", 1)):
             value = settings.get(setting, least)
-            if not isinstance(value, int) or value < least:
+            if not isinstance(value, Integral) or value < least:
                 raise LatopoError(f"{name}: {setting} must be a whole number of at least {least}, got {value!r}")
         self.settings = settings
 

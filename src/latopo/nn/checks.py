@@ -1,5 +1,7 @@
 """Input checks that several modules share."""
 
+from numbers import Real
+
 import torch
 from torch import Tensor
 
@@ -26,7 +28,7 @@ def check_alpha(caller: str, alpha: float) -> None:
 
 def check_dropout(caller: str, dropout: float) -> None:
     """Raise unless it is a probability below 1."""
-    if not isinstance(dropout, int | float) or not 0 <= dropout < 1:
+    if not isinstance(dropout, Real) or not 0 <= dropout < 1:
         raise LatopoError(f"{caller}: dropout must be in [0, 1), got {dropout!r}")
 
 
