@@ -28,7 +28,7 @@ class Net(torch.nn.Module):
         return self.classify(dropout(x, 0.5, self.training)), complex
 
 
-def main() -> None:
+def main(epochs: int = 100) -> None:
     torch.manual_seed(0)
     digits = load_digits()
     data = Data(x=torch.tensor(digits.data / 16, dtype=torch.float32), y=torch.tensor(digits.target))
@@ -36,7 +36,7 @@ def main() -> None:
 
     model = Net(64, 10)
     optimizer = torch.optim.Adam(model.parameters(), lr=0.01, weight_decay=5e-4)
-    for epoch in range(1, 101):
+    for epoch in range(1, epochs + 1):
         model.train()
         optimizer.zero_grad()
         prediction, complex = model(data)

@@ -36,18 +36,21 @@ def cloud(image: torch.Tensor, label: int) -> Data:
     return Data(x=torch.cat([(places - 3.5) / 3.5, ink], dim=1), y=torch.tensor([label]))
 
 
-def main() -> None:
+def main(epochs: int = 10, count: int = 600) -> None:
     torch.manual_seed(0)
     digits = load_digits()
     clouds = [
         cloud(torch.tensor(image, dtype=torch.float32), label)
         for image, label in zip(digits.images, digits.target, strict=True)
     ]
-    train, test = DataLoader(clouds[:600], batch_size=32, shuffle=True), DataLoader(clouds[-300:], batch_size=100)
+    train, test = (
+        DataLoader(clouds[:count], batch_size=32, shuffle=True),
+        DataLoader(clouds[-count // 2 :], batch_size=100),
+    )
 
     model = Net(10)
     optimizer = torch.optim.Adam(model.parameters(), lr=0.005)
-    for epoch in range(1, 11):
+    for epoch in range(1, epochs + 1):
         model.train()
         total = 0.0
         for data in train:

@@ -1,0 +1,28 @@
+"""The examples run, for a few steps."""
+
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+
+import pytest
+
+EXAMPLES = Path(__file__).parents[1] / "examples"
+
+
+def example(name):
+    spec = spec_from_file_location(name, EXAMPLES / f"{name}.py")
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "shown"),
+    [
+        ("layer", {"epochs": 2}, ["accuracy on 1500 unlabelled digits: 0.", "edges between equal digits: 0."]),
+        ("point_clouds", {"epochs": 1, "count": 40}, ["accuracy on 20 other clouds: 0.", "CellComplex(num_nodes="]),
+    ],
+)
+def test_example(name, options, shown, capsys):
+    example(name).main(**options)
+    text = capsys.readouterr().out
+    assert all(part in text for part in shown), text
