@@ -24,24 +24,14 @@ def test_relative_moves_in_proportion():
     assert gain().item() == pytest.approx(50 * math.e)
 
 
-def test_restart_leaves_the_last_value_its_gradient():
+@pytest.mark.parametrize(("change", "by", "after"), [("restart", 7.0, 7.0), ("nudge", 3.0, 15.0)])
+def test_a_change_leaves_the_last_value_its_gradient(change, by, after):
     gain = Gain(5.0)
     value = gain()
-    gain.restart(7.0)
+    getattr(gain, change)(by)
     value.backward()
     assert gain.shift.grad.item() == 1.0
-    assert gain().item() == 7.0
-
-
-def test_nudge_leaves_the_last_value_its_gradient():
-    gain = Gain(5.0)
-    value = gain()
-    gain.nudge(3.0)
-    value.backward()
-    assert gain.shift.grad.item() == 1.0
-    assert gain().item() == 15.0
-    gain.nudge(0.0)
-    assert gain().item() == 15.0
+    assert gain().item() == pytest.approx(after)
 
 
 def test_restart_reset_and_state():
@@ -85,3 +75,9 @@ def test_no_step_leads_to_zero_or_infinity(shift):
     with torch.no_grad():
         gain.shift.fill_(shift)
     assert 0 < gain().item() < math.inf
+
+
+def test_a_factor_of_nothing_changes_nothing():
+    gain = Gain(5.0)
+    gain.nudge(0.0)
+    assert gain().item() == 5.0
