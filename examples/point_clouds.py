@@ -1,7 +1,7 @@
 """A batch of point clouds: each gets a cell complex of its own, and one label.
 
 scikit-learn's handwritten digits, each as a cloud of about thirty points: the pixels with ink, where and how dark.
-It shows how, and is no benchmark: ten epochs on 600 clouds (about a minute) get 72 % of the others right.
+It shows how, and is no benchmark: ten epochs on 600 clouds (a minute or two) get 72 % of the others right.
 
     python examples/point_clouds.py
 """
