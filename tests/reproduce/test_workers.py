@@ -21,7 +21,6 @@ def test_a_worker_reports_records_failures_and_its_end(tmp_path, make_record, mo
 
     monkeypatch.setattr("latopo.reproduce.train_unit.train_unit", train)
     monkeypatch.setattr("signal.signal", lambda *_: None)
-    monkeypatch.setattr("torch.set_num_threads", lambda count: None)
     events, finished, failed = Queue(), [], []
     _work([good.unit, bad.unit], tmp_path, None, "cpu", events)
     _listen(workers(None), events, finished.append, lambda unit, error: failed.append((unit, str(error))))

@@ -173,7 +173,6 @@ def _tables(
 ) -> int:
     """Train and write the tables; returns how many runs failed."""
     from latopo._device import find_device
-    from latopo._parallel import one_thread
     from latopo.data import load
     from latopo.reproduce import Store, plan_units, unfinished
 
@@ -186,15 +185,13 @@ def _tables(
     todo = unfinished(units, store)
     for dataset in dict.fromkeys(unit.dataset for unit in todo):
         load(dataset, data_root)  # missing files are said now, not in the middle of the night
-    failed = 0
-    with one_thread():
-        _say_cost(units, todo, store, jobs, data_root, device)
+    _say_cost(units, todo, store, jobs, data_root, device)
     if dry_run:
         return 0
+    failed = 0
     try:
         if todo:
-            with one_thread():
-                failed = _train(units, todo, store, jobs, data_root, device)
+            failed = _train(units, todo, store, jobs, data_root, device)
     except KeyboardInterrupt:
         left = len(unfinished(units, store))
         typer.echo(f"latopo: stopped; {_runs(left)} left. Run the same command again to go on", err=True)

@@ -7,6 +7,7 @@ from typing import Any
 
 from latopo._device import find_device
 from latopo._files import atomic_path
+from latopo._parallel import one_thread
 from latopo.complex import CellComplex
 from latopo.data.loading import load
 from latopo.errors import LatopoError
@@ -54,7 +55,8 @@ def make_figure(
     wanted = [epoch for epoch in FIGURE_EPOCHS if epoch < epochs] + [epochs]
     run = Run(dataset, model, settings={"epochs": epochs, "weight_decay": 5e-4})
     kept = RunFolder(folder / name, run, wanted)
-    train_folds(kept, data.clone().to(find_device(device)), [0], on_start=on_start)
+    with one_thread():
+        train_folds(kept, data.clone().to(find_device(device)), [0], on_start=on_start)
     snapshots = list(_snapshots(kept.path, wanted))
     if all(epoch == 0 for epoch, _, _ in snapshots):
         raise LatopoError(f"figures: {model} infers no complex to draw; choose a model such as dcm")

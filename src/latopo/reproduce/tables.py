@@ -211,8 +211,9 @@ def _other_settings(table: Experiment, groups: dict[_Place, list[Record]]) -> li
     named: set[str] = set()
     for (model, dataset, graph, protocol, _), group in groups.items():
         usual = default_settings(model, dataset, graph, protocol)
-        for name, value in ((name, value) for record in group for name, value in record.unit.settings.items()):
-            named |= {f"{name}={value}"} if name != table.variable and usual.get(name) != value else set()
+        for settings in (record.unit.settings for record in group):
+            other = [name for name, value in settings.items() if name != table.variable and usual.get(name) != value]
+            named.update(f"{name}={settings[name]}" for name in other)
     return [f"Other settings here: {', '.join(sorted(named))}."] if named else []
 
 

@@ -5,9 +5,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-import torch
-
 from latopo._device import find_device
+from latopo._parallel import one_thread
 from latopo.data.loading import load
 from latopo.errors import LatopoError
 from latopo.reproduce.record import Record, Unit
@@ -37,12 +36,13 @@ def train_unit(
     """
     run = run_of(unit)
     data = _data(unit.dataset, data_root, device)
-    result = run_fold(data, run, unit.fold, on_epoch=on_epoch)
+    # The device and the number of threads change the rounding of sums, and with it a training.
+    with one_thread():
+        result = run_fold(data, run, unit.fold, on_epoch=on_epoch)
     metric: Any = "accuracy" if run.entry.task == "classification" else "r2"
-    # The device and the number of threads may change the rounding of sums, and with it a training.
     extra = {
         "search": {str(decay): score for decay, score in result.search.items()},
-        "threads": torch.get_num_threads(),
+        "threads": 1,
         "device": data.y.device.type,
     }
     return Record(unit, **result.summary(), metric=metric, extra=extra)
@@ -58,9 +58,10 @@ def probe_seconds(unit: Unit, data_root: Path | None = None, device: str = "cpu"
         return None
     try:
         trainer = first_trainer(_data(unit.dataset, data_root, device), run, unit.fold)
-        trainer.advance(1)  # kernels are compiled, caches filled
-        start = time.perf_counter()
-        trainer.advance(1 + _PROBE_EPOCHS)
+        with one_thread():
+            trainer.advance(1)  # kernels are compiled, caches filled
+            start = time.perf_counter()
+            trainer.advance(1 + _PROBE_EPOCHS)
     except LatopoError:
         return None
     return (time.perf_counter() - start) / _PROBE_EPOCHS * run.planned_epochs

@@ -7,8 +7,6 @@ from pathlib import Path
 from queue import Empty
 from typing import Any
 
-import torch
-
 from latopo.errors import LatopoError
 from latopo.reproduce.record import Record, Unit
 from latopo.reproduce.run import run_units
@@ -88,7 +86,6 @@ def _work(units: list[Unit], folder: Path, data_root: Path | None, device: str, 
     from latopo.reproduce.train_unit import train_unit
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches all; the parent ends us
-    torch.set_num_threads(1)
     run_units(
         units,
         Store(folder),
