@@ -1,8 +1,8 @@
 """What the three estimators share: parameters, fitting, and queries that join the fitted complex."""
 
 import sys
-from numbers import Integral, Real
-from typing import Any, ClassVar, Literal
+from dataclasses import fields
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import torch
@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import Interval, InvalidParameterError, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 from torch import Tensor
 
@@ -18,13 +17,14 @@ from latopo._device import find_device
 from latopo._parallel import row_blocks
 from latopo.complex import CellComplex
 from latopo.errors import LatopoError
-from latopo.estimators.fitted import AnchorStates, FittedTopology, fitted_topology
+from latopo.estimators.parameters import Parameters
 from latopo.estimators.progress import epoch_progress, time_note
-from latopo.estimators.queries import QueryAnswer, answer_queries, block_size
 from latopo.estimators.scaling import Scaling
 from latopo.estimators.splitting import interleaved, validation_split
-from latopo.models import DCMNet, build_model
+from latopo.models import Model, find_system
+from latopo.models.branches import FittedLatent
 from latopo.nn.checks import simple_edges
+from latopo.settings import names_of
 from latopo.training import TrainingSettings, seeded, train
 
 __all__ = ["DCMEstimator"]
@@ -35,28 +35,29 @@ _CANDIDATES_PER_ROW = 10
 _CANDIDATES = 50_000
 _ENOUGH_TO_STOP = 10_000  # labelled rows
 _MANY = 1_000  # labelled rows
+_BLOCK = 2**14  # queries at a time for a model without a complex
+
+
+class Answers(NamedTuple):
+    """What queries get.
+
+    Attributes:
+        prediction: class scores or values, [Q, out].
+        features: what the head saw, [Q, width].
+        ptr: the anchors of query i are ``anchor[ptr[i]:ptr[i + 1]]``, [Q + 1].
+        anchor: numbers of training rows, ascending for each query, [D].
+        prob: probability with which the query chose the anchor, [D].
+    """
+
+    prediction: Tensor
+    features: Tensor
+    ptr: Tensor
+    anchor: Tensor
+    prob: Tensor
 
 
 class DCMEstimator(BaseEstimator):
     """Base class of the estimators; the parameters are described there."""
-
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "max_length": [Interval(Integral, 0, None, closed="left")],
-        "degree": [Interval(Real, 0, None, closed="neither")],
-        "hidden_channels": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
-        "dropout": [Interval(Real, 0, 1, closed="left")],
-        "learning_rate": [Interval(Real, 0, None, closed="neither")],
-        "weight_decay": [Interval(Real, 0, None, closed="left"), StrOptions({"auto"})],
-        "max_epochs": [Interval(Integral, 1, None, closed="left")],
-        "early_stopping": ["boolean", StrOptions({"auto"})],
-        "validation_fraction": [Interval(Real, 0, 1, closed="left")],
-        "patience": [Interval(Integral, 1, None, closed="left")],
-        "max_anchors": [Interval(Integral, 2, None, closed="left"), None],
-        "unlabelled": "no_validation",
-        "random_state": ["random_state"],
-        "device": [str],
-        "verbose": ["verbose"],
-    }
 
     complex_: CellComplex
     n_features_in_: int
@@ -65,6 +66,7 @@ class DCMEstimator(BaseEstimator):
         self,
         max_length: int = 4,
         *,
+        model: str = "auto",
         degree: float = 3.0,
         hidden_channels: int | Literal["auto"] = "auto",
         dropout: float = 0.5,
@@ -81,6 +83,7 @@ class DCMEstimator(BaseEstimator):
         verbose: int = 0,
     ) -> None:
         self.max_length = max_length
+        self.model = model
         self.degree = degree
         self.hidden_channels = hidden_channels
         self.dropout = dropout
@@ -97,7 +100,7 @@ class DCMEstimator(BaseEstimator):
         self.verbose = verbose
 
     def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "_states")
+        return hasattr(self, "_model")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -108,7 +111,7 @@ class DCMEstimator(BaseEstimator):
     def _fit(self, X: Any, target: NDArray[Any], labelled: NDArray[np.bool_], num_classes: int, edge_index: Any) -> Any:
         """Train on checked data and answer for every row; ``target``: classes from 0, or values (``num_classes`` 0)."""
         name = type(self).__name__
-        self.__dict__.pop("_states", None)  # a fit that fails leaves no mixture of two
+        self.__dict__.pop("_model", None)  # a fit that fails leaves no mixture of two
         self._check_parameters()
         random = check_random_state(self.random_state)
         seed = int(random.randint(2**31 - 1))
@@ -126,15 +129,16 @@ class DCMEstimator(BaseEstimator):
         result = self._train(model, x.float(), torch.from_numpy(target), edges, parts, num_classes, seed, index.size)
         self.history_, self.best_epoch_ = result.history, result.best_epoch
         self.target_mean_, self.target_scale_ = result.target_mean, result.target_scale
-        topology, output = fitted_topology(model.cpu().double().eval(), x, edges)
-        self._adopt(model, topology)
+        with torch.no_grad():
+            output, fitted = model.cpu().double().eval().fit(x, edges)
+        self._adopt(model, fitted)
         return self._all_rows(X, output.prediction)
 
     def _check_parameters(self) -> None:
         try:
-            self._validate_params()
-        except InvalidParameterError as error:
-            raise LatopoError(str(error)) from error
+            Parameters(**{item.name: getattr(self, item.name) for item in fields(Parameters)})
+        except LatopoError as error:
+            raise LatopoError(f"{type(self).__name__}: {error}") from error
 
     def _width(self, labelled: int) -> int:
         return (32 if labelled < _MANY else 64) if self.hidden_channels == "auto" else self.hidden_channels
@@ -167,26 +171,23 @@ class DCMEstimator(BaseEstimator):
             answers[left] = self._join(X[left]).prediction.numpy()
         return answers
 
-    def _build(self, rows: int, labelled: int, in_channels: int, out_channels: int, graph: bool) -> DCMNet:
-        model = build_model(
-            "dcm-plus",
-            in_channels,
-            out_channels,
-            graph,
-            hidden_channels=int(self._width(labelled)),
-            max_length=int(self.max_length),
-            degree=float(self.degree),
-            dropout=float(self.dropout),
-        )
-        assert isinstance(model, DCMNet)
-        # The degree is held on average only, and a clique has cubes of its size in triangles: a few for each row are
-        # enough, and keep the step's time and memory linear.
-        model.dcm.polygons.candidate_budget = min(_CANDIDATES_PER_ROW * max(rows, 1), _CANDIDATES)
-        return model
+    def _build(self, rows: int, labelled: int, in_channels: int, out_channels: int, graph: bool) -> Model:
+        name = ("dcm-judged" if graph else "dcm-plus") if self.model == "auto" else self.model
+        system = find_system(name)
+        known = names_of(system.settings)
+        changes: dict[str, Any] = {"hidden_channels": self._width(labelled), "dropout": self.dropout}
+        if "degree" in known:
+            changes |= {"degree": self.degree, "gain": None}
+        if "max_length" in known:
+            # The degree is held on average only, and a clique has cubes of its size in triangles: a few for each row
+            # are enough, and keep the step's time and memory linear.
+            budget = min(_CANDIDATES_PER_ROW * max(rows, 1), _CANDIDATES)
+            changes |= {"max_length": self.max_length, "candidate_budget": budget}
+        return system.build(in_channels, out_channels, graph, **changes)
 
     def _train(
         self,
-        model: DCMNet,
+        model: Model,
         x: Tensor,
         y: Tensor,
         edges: Tensor | None,
@@ -215,30 +216,39 @@ class DCMEstimator(BaseEstimator):
                 num_classes=num_classes, on_epoch=on_epoch,
             )  # fmt: skip
 
-    def _adopt(self, model: DCMNet, topology: FittedTopology) -> None:
-        """Take over a trained model and its topology, from a fit or from a file."""
-        self._model, self._topology = model, topology
-        self._states = AnchorStates.of(model, topology)
-        self.complex_ = topology.complex
-        prob = topology.complex.edge_prob
+    def _adopt(self, model: Model, fitted: FittedLatent | None) -> None:
+        """Take over a trained model and its fitted complex, from a fit or from a file."""
+        self._model, self._fitted = model, fitted
+        if fitted is None:  # the model infers nothing
+            nobody = torch.zeros(2, 0, dtype=torch.int64)
+            self.complex_ = CellComplex(len(self.anchor_rows_), nobody, edge_prob=torch.zeros(0, dtype=torch.float64))
+        else:
+            self.complex_ = fitted.topology.complex
+        prob = self.complex_.edge_prob
         assert prob is not None
         self.edge_probabilities_ = prob.numpy()
 
-    def _answers(self, X: Any) -> QueryAnswer:
+    def _answers(self, X: Any) -> Answers:
         check_is_fitted(self)
         return self._join(validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False))
 
-    def _join(self, X: Any) -> QueryAnswer:
-        """Answers to all queries, put together from the blocks."""
-        blocks = [
-            answer_queries(self._model, self._states, self._topology.rule, self._scaling.apply(X[start:stop]))
-            for start, stop in row_blocks(X.shape[0], block_size(self._states))
-        ]
+    def _join(self, X: Any) -> Answers:
+        """Answers to all queries, put together from blocks; float64, so that no answer depends on the other rows."""
+        size = _BLOCK if self._fitted is None else self._fitted.topology.block_size
+        blocks = [self._block(self._scaling.apply(X[start:stop])) for start, stop in row_blocks(X.shape[0], size)]
         pointers = [blocks[0].ptr[:1]]
         for block in blocks:
             pointers.append(block.ptr[1:] + pointers[-1][-1])
         columns = [torch.cat(parts) for parts in zip(*blocks, strict=True)]
-        return QueryAnswer(*columns)._replace(ptr=torch.cat(pointers))
+        return Answers(*columns)._replace(ptr=torch.cat(pointers))
+
+    @torch.no_grad()
+    def _block(self, x: Tensor) -> Answers:
+        output = self._model.join(x, self._fitted)
+        if output.query is None:
+            nobody = torch.zeros(x.size(0) + 1, dtype=torch.int64)
+            return Answers(output.prediction, output.features, nobody, nobody[:0], output.prediction.new_zeros(0))
+        return Answers(output.prediction, output.features, *output.query[:3])
 
     def attachments(self, X: Any) -> Any:
         """Which training rows each row of X was tied to, and how strongly.

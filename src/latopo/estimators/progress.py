@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from latopo.models import DCMNet
+from latopo.models import Model
 from latopo.neighbors import entmax_neighbors
 from latopo.training.loop import OnEpoch
 
@@ -19,7 +19,7 @@ _SAMPLE = 1_000  # rows whose step is timed
 _QUERIES = 512  # rows whose similarities to all others are timed
 
 
-def seconds_per_step(model: DCMNet, x: Tensor) -> float:
+def seconds_per_step(model: Model, x: Tensor) -> float:
     """Estimated seconds of a training step on x [N, d], dense or sparse.
 
     All pairs of rows are compared three times a step, once forward and twice backward; that is timed on a few rows
@@ -31,7 +31,7 @@ def seconds_per_step(model: DCMNet, x: Tensor) -> float:
     step = _seconds(lambda: trial(features).prediction.square().mean().backward())
     if count == rows:
         return step
-    points = torch.randn(count, model.settings["hidden_channels"], generator=torch.Generator().manual_seed(0))
+    points = torch.randn(count, model.settings.hidden_channels, generator=torch.Generator().manual_seed(0))
     scan = _seconds(lambda: entmax_neighbors(points[:_QUERIES], 20.0, anchors=points))
     return step * count / rows + 3 * scan * count / _QUERIES
 
@@ -43,7 +43,7 @@ def _seconds(work: Callable[[], object]) -> float:
     return time.perf_counter() - started
 
 
-def time_note(model: DCMNet, x: Tensor, epochs: int) -> str:
+def time_note(model: Model, x: Tensor, epochs: int) -> str:
     """One line about the size of the data and the time that a fit on it takes about, without early stopping."""
     step = seconds_per_step(model, x)
     # Every third epoch is evaluated; setting the gain and the last pass in float64 compare all pairs some 14 times.

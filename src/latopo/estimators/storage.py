@@ -21,16 +21,18 @@ from latopo.complex.storage import serialise
 from latopo.errors import LatopoError
 from latopo.estimators.base import DCMEstimator
 from latopo.estimators.classifier import DCMClassifier
-from latopo.estimators.fitted import FittedTopology, PolygonRule
 from latopo.estimators.regressor import DCMRegressor
 from latopo.estimators.scaling import Scaling
 from latopo.estimators.transformer import DCMTransformer
-from latopo.models import DCMNet, load_model
+from latopo.models import load_model
+from latopo.models.branch_net import BranchNet
 from latopo.models.storage import model_files
+from latopo.nn.polygon_rule import PolygonRule
+from latopo.nn.topology_inference import FittedTopology
 
 __all__ = ["load_estimator", "save_estimator"]
 
-FORMAT = 1
+FORMAT = 2
 _CLASSES: dict[str, type[DCMEstimator]] = {cls.__name__: cls for cls in (DCMClassifier, DCMRegressor, DCMTransformer)}
 _FILES = ("model.json", "weights.safetensors", "complex.safetensors", "features.safetensors")
 
@@ -56,11 +58,11 @@ def save_estimator(estimator: DCMEstimator, folder: str | os.PathLike[str]) -> N
         True
     """
     check_is_fitted(estimator)
-    topology = estimator._topology
-    files = {**model_files(estimator._model), "complex.safetensors": serialise(topology.complex._cells)}
+    files = {**model_files(estimator._model), "complex.safetensors": serialise(estimator.complex_._cells)}
     shift, factor = (torch.from_numpy(part) for part in estimator._scaling)
-    tensors = {"hidden": topology.hidden, "x_aux": topology.x_aux, "shift": shift, "factor": factor}
-    tensors["anchor_rows"] = torch.from_numpy(estimator.anchor_rows_)
+    tensors = {"shift": shift, "factor": factor, "anchor_rows": torch.from_numpy(estimator.anchor_rows_)}
+    if (fitted := estimator._fitted) is not None:
+        tensors |= {"hidden": fitted.hidden, "x_aux": fitted.topology.x_aux}
     files["features.safetensors"] = to_bytes({name: tensor.contiguous() for name, tensor in tensors.items()})
     described = {**_describe(estimator), "checksums": {name: _checksum(files[name]) for name in _FILES}}
     try:
@@ -99,7 +101,7 @@ def _describe(estimator: DCMEstimator) -> dict[str, Any]:
         "feature_names": None if names is None else names.tolist(),
         "features": estimator.n_features_in_,
         "target": [estimator.target_mean_, estimator.target_scale_],
-        "polygon_rule": asdict(estimator._topology.rule),
+        "polygon_rule": None if estimator._fitted is None else asdict(estimator._fitted.topology.rule),
     }
 
 
@@ -119,23 +121,25 @@ def _plain(value: Any) -> Any:
 
 def _restore(source: Path, described: dict[str, Any]) -> DCMEstimator:
     estimator = _CLASSES[described["class"]](**described["parameters"])
-    model = load_model(source)
-    if not isinstance(model, DCMNet):
-        raise ValueError(f"the model is a {type(model).__name__}, expected a DCMNet")
+    model = load_model(source).double()
     tensors = load_file(source / "features.safetensors")
     estimator.n_features_in_ = described["features"]
     if described["feature_names"] is not None:
         estimator.feature_names_in_ = np.array(described["feature_names"], dtype=object)
     if described["classes"] is not None:
         estimator.classes_ = np.array(described["classes"])
-        if len(estimator.classes_) != model.head.out_features:
-            raise ValueError(f"{len(estimator.classes_)} classes, but the model has {model.head.out_features}")
+        if len(estimator.classes_) != model.out_channels:
+            raise ValueError(f"{len(estimator.classes_)} classes, but the model has {model.out_channels}")
     estimator.target_mean_, estimator.target_scale_ = described["target"]
     estimator.anchor_rows_ = tensors["anchor_rows"].numpy()
     estimator._scaling = Scaling(tensors["shift"].numpy(), tensors["factor"].numpy())
-    complex = CellComplex.load(source / "complex.safetensors")
-    rule = PolygonRule(**described["polygon_rule"])
-    estimator._adopt(model.double(), FittedTopology(complex, tensors["hidden"], tensors["x_aux"], rule))
+    fitted = None
+    if described["polygon_rule"] is not None:
+        if not isinstance(model, BranchNet) or model.latent is None:
+            raise ValueError(f"the model is a {type(model).__name__} that infers no complex")
+        cells, rule = CellComplex.load(source / "complex.safetensors"), PolygonRule(**described["polygon_rule"])
+        fitted = model.latent.fit(tensors["hidden"], FittedTopology(cells, tensors["x_aux"], rule))
+    estimator._adopt(model, fitted)
     return estimator
 
 

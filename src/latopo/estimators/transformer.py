@@ -57,7 +57,7 @@ class DCMTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, DCMEstim
 
     @property
     def _n_features_out(self) -> int:
-        return self._model.head.in_features
+        return self._model.feature_channels
 
     def transform(self, X: Any) -> NDArray[np.float64]:
         """The features of each row, [N, parts · hidden_channels]."""

@@ -1,25 +1,24 @@
-"""Models: the paper's systems, its baselines, and our own recipe."""
+"""Models: compositions of named parts, and the catalogue of systems."""
 
-from latopo.models.catalogue import MODELS, build_model, needs_graph
-from latopo.models.dcm_net import DCMNet
-from latopo.models.dgm_net import DGMNet
+from latopo.models.branch_net import BranchNet, DCMNet, DGMNet
+from latopo.models.catalogue import SYSTEMS, System, build_model, find_system
 from latopo.models.gcn import GCN
 from latopo.models.mlp import MLP
 from latopo.models.model import Model, ModelOutput
-from latopo.models.skip_gcn import SkipGCN
 from latopo.models.storage import load_model, save_model
 
 __all__ = [
     "GCN",
     "MLP",
-    "MODELS",
+    "SYSTEMS",
+    "BranchNet",
     "DCMNet",
     "DGMNet",
     "Model",
     "ModelOutput",
-    "SkipGCN",
+    "System",
     "build_model",
+    "find_system",
     "load_model",
-    "needs_graph",
     "save_model",
 ]

@@ -1,90 +1,169 @@
-"""The systems of the paper's tables, and ours, by name."""
+"""The systems by name, each with everything that is known of it: those of the paper's tables, and ours.
 
-from typing import Any
+To add one is to add an entry here. Command line, tables, report and documentation read it.
+"""
+
+from dataclasses import dataclass
+from typing import Any, Literal
 
 from latopo.errors import LatopoError
-from latopo.models.dcm_net import DCMNet
-from latopo.models.dgm_net import DGMNet
+from latopo.models.branch_net import BranchNet, DCMNet, DGMNet
 from latopo.models.gcn import GCN
 from latopo.models.mlp import MLP
 from latopo.models.model import Model
-from latopo.models.skip_gcn import SkipGCN
+from latopo.models.settings import (
+    AllPolygons,
+    Entmax,
+    EntmaxPolygons,
+    Latent,
+    NetSettings,
+    Own,
+    SeparateGiven,
+    SharedGiven,
+    TopK,
+    TopKPolygons,
+    Weighing,
+)
+from latopo.settings import Settings, changed
 
-__all__ = ["MODELS", "build_model", "check_effect", "needs_graph"]
+__all__ = ["SYSTEMS", "Role", "System", "build_model", "find_system"]
+
+Role = Literal["baseline", "paper", "sampling", "ours", "ablation"]
+
+
+@dataclass(frozen=True)
+class System:
+    """A system of the catalogue.
+
+    Attributes:
+        name: as on the command line and in the tables.
+        role: ``baseline``; ``paper`` (the paper's own); ``sampling`` (of its table on sampling only); ``ours``, what we
+            recommend; ``ablation``, one of ours with a part left out.
+        words: one line for readers.
+        model: the class.
+        settings: those of its parts.
+        needs_graph: whether it cannot do without a given graph.
+        authors_gain: whether γ starts where the authors' released settings start it, data set by data set.
+    """
+
+    name: str
+    role: Role
+    words: str
+    model: type[Model]
+    settings: Settings
+    needs_graph: bool = False
+    authors_gain: bool = False
+
+    @property
+    def uses_graph(self) -> bool:
+        """Whether a given graph makes a difference."""
+        return self.model.uses_graph
+
+    def resolved(self, graph: bool, changes: dict[str, Any] | None = None) -> Any:
+        """The settings with and without a given graph: the branch that hears it is left out where there is none."""
+        if self.needs_graph and not graph:
+            raise LatopoError(f"model {self.name} needs a graph, and none is given; use mlp or a model that infers one")
+        settings = self.settings
+        if isinstance(settings, NetSettings) and not graph:
+            settings = settings.change(given=None)
+        try:
+            return changed(settings, changes or {})
+        except LatopoError as error:
+            raise LatopoError(f"model {self.name}: {error}") from error
+
+    def build(self, in_channels: int, out_channels: int, graph: bool = False, **changes: Any) -> Model:
+        """The model; arguments as in :func:`build_model`."""
+        return self.model(in_channels, out_channels, self.resolved(graph, changes))
+
 
 # Our recipe, one setting for all data sets (docs/findings.md says where it comes from).
-_PLUS: dict[str, Any] = {
-    "relaxation": "weighted", "edge_form": None, "detach": True, "degree": 5.0, "hold_degree": True,
-    "skip": True, "own_loss": True, "hide_latent": 0.5, "decay_graph": False,
+_LATENT = Latent(
+    sampler=Entmax(gain=None, degree=5.0, hold_degree=True), decay_encoder=False, relaxation="weighted",
+    polygons=EntmaxPolygons(polygon_share=0.5), latent_dropout=0.5,
+)  # fmt: skip
+_PLUS = NetSettings(latent=_LATENT, own=Own(own_loss=True), given=SharedGiven())
+_JUDGED = _PLUS.change(given=SeparateGiven(), weighing=Weighing())
+# On development sets the DGM's reward does harm (docs/findings.md), so the tables have the DGMs without it.
+# DGMNet() is the DGM as published.
+_DGM = DGMNet.default.change(edge_form=None)
+_TOPK = DCMNet.default.change(sampler=TopK(), polygons=TopKPolygons(), edge_form="score")
+
+SYSTEMS: dict[str, System] = {
+    system.name: system
+    for system in (
+        System("mlp", "baseline", "a plain neural network that looks at each point alone", MLP, MLP.default),
+        System("gcn", "baseline", "a network that averages over the given graph", GCN, GCN.default, needs_graph=True),
+        System("dgm-e", "baseline", "a network that infers edges by a random choice of near points", DGMNet, _DGM),
+        System(
+            "dgm-m", "baseline", "a network that infers edges by a random choice of near points, in curved space",
+            DGMNet, _DGM.change(space="manifold"),
+        ),
+        System(
+            "dcm", "paper", "the paper's model, which infers edges and polygons", DCMNet, DCMNet.default,
+            authors_gain=True,
+        ),
+        System(
+            "dcm-all", "paper", "the paper's model with every ring of edges taken as a polygon", DCMNet,
+            DCMNet.default.change(polygons=AllPolygons()), authors_gain=True,
+        ),
+        System("topk-dcm", "sampling", "the paper's model with a fixed number of edges per point", DCMNet, _TOPK),
+        System(
+            "topk-dcm-all", "sampling", "the paper's model with a fixed number of edges per point and all polygons",
+            DCMNet, _TOPK.change(polygons=AllPolygons()),
+        ),
+        System(
+            "gcn-plus", "ablation", "this library's model with nothing inferred: each point alone, and the given graph",
+            BranchNet, _PLUS.change(latent=None), needs_graph=True,
+        ),
+        System(
+            "alpha-dgm", "ablation", "this library's model with edges alone, and messages between points only",
+            BranchNet, _PLUS.change(polygons=None, edge_features=False),
+        ),
+        System(
+            "dcm-plus-edges", "ablation", "this library's model without polygons", BranchNet,
+            _PLUS.change(polygons=None),
+        ),
+        System(
+            "dcm-plus", "ours",
+            "this library's model, which infers edges and polygons and weighs them by their probabilities",
+            BranchNet, _PLUS,
+        ),
+        System(
+            "gcn-judged", "ablation", "each point alone and the given graph, weighed against each other", BranchNet,
+            _JUDGED.change(latent=None), needs_graph=True,
+        ),
+        System(
+            "dcm-judged", "ours", "this library's model, which first weighs how far a given graph is to be trusted",
+            BranchNet, _JUDGED, needs_graph=True,
+        ),
+    )
 }  # fmt: skip
 
-# … and for a graph of unknown worth: training nodes that only weigh own features, given graph and complex.
-_JUDGED: dict[str, Any] = {"judges": 0.1}
 
-# On development sets the DGM's reward does harm (docs/findings.md), so the tables have the DGMs without it.
-# DGMNet(edge_form="score") is the DGM as published.
-_DGM: dict[str, Any] = {"edge_form": None}
+def find_system(name: str) -> System:
+    """The entry of that name.
 
-MODELS: dict[str, tuple[type[Model], dict[str, Any]]] = {
-    "mlp": (MLP, {}),
-    "gcn": (GCN, {}),
-    "dgm-e": (DGMNet, _DGM),
-    "dgm-m": (DGMNet, {**_DGM, "space": "manifold"}),
-    "dcm": (DCMNet, {}),
-    "dcm-all": (DCMNet, {"polygons": "all"}),
-    "topk-dcm": (DCMNet, {"sampler": "topk", "polygons": "topk", "edge_form": "score"}),
-    "topk-dcm-all": (DCMNet, {"sampler": "topk", "polygons": "all", "edge_form": "score"}),
-    "dcm-plus": (DCMNet, {**_PLUS, "polygon_share": 0.5}),
-    "dcm-plus-edges": (DCMNet, {**_PLUS, "max_length": 2}),
-    "alpha-dgm": (DGMNet, {**_PLUS, "sampler": "entmax"}),
-    "gcn-plus": (SkipGCN, {"own_loss": True}),
-    "dcm-judged": (DCMNet, {**_PLUS, "polygon_share": 0.5, **_JUDGED}),
-    "gcn-judged": (SkipGCN, {"own_loss": True, **_JUDGED}),
-}
+    Example:
+        >>> find_system("dcm").role
+        'paper'
+    """
+    if name not in SYSTEMS:
+        raise LatopoError(f"model: expected one of {', '.join(SYSTEMS)}, got {name!r}")
+    return SYSTEMS[name]
 
 
-def needs_graph(name: str) -> bool:
-    """Whether a model of :data:`MODELS` cannot do without a given graph."""
-    cls, preset = MODELS[name]
-    return cls.needs_graph or "judges" in preset
-
-
-def build_model(name: str, in_channels: int, out_channels: int, graph: bool = False, **settings: Any) -> Model:
+def build_model(name: str, in_channels: int, out_channels: int, graph: bool = False, **changes: Any) -> Model:
     """A model by its name in the tables.
 
     Args:
-        name: one of :data:`MODELS`.
+        name: one of :data:`SYSTEMS`.
         in_channels: width of x.
         out_channels: classes, or 1 for regression.
         graph: whether a graph will be given; our own models then convolve over it beside the inferred one.
-        settings: changes to the model's settings, such as ``gain=20.0``, ``rounds=2`` or ``max_length=5``.
+        changes: settings with other values, such as ``gain=20.0``, ``rounds=2`` or ``max_length=5``.
 
     Example:
         >>> type(build_model("dcm", in_channels=4, out_channels=3)).__name__
         'DCMNet'
     """
-    if name not in MODELS:
-        raise LatopoError(f"model: expected one of {', '.join(MODELS)}, got {name!r}")
-    cls, preset = MODELS[name]
-    if needs_graph(name) and not graph:
-        raise LatopoError(f"model {name} needs a graph, and none is given; use mlp or a model that infers one")
-    if preset.get("skip"):
-        preset = {**preset, "given_conv": graph}
-    try:
-        return cls(in_channels=in_channels, out_channels=out_channels, **{**preset, **settings})
-    except LatopoError:
-        raise
-    except (TypeError, ValueError, ArithmeticError, RuntimeError) as error:
-        raise LatopoError(f"model {name}: {error}") from error
-
-
-def check_effect(name: str, settings: dict[str, Any]) -> None:
-    """Raise if a model of :data:`MODELS` would take one of these settings and not use it."""
-    cls, preset = MODELS[name]
-    resolved = {"sampler": "topk" if cls is DGMNet else "entmax", "degree": None, **preset, **settings}
-    topk = resolved["sampler"] == "topk"
-    if "gain" in settings and (topk or resolved["degree"] is not None):
-        instead = "its top-k graph has no gain" if topk else "γ follows from degree; name degree, or add degree=null"
-        raise LatopoError(f"model {name}: gain would change nothing: {instead}")
-    if "k" in settings and not topk:
-        raise LatopoError(f"model {name}: k would change nothing: only sampler=topk takes k neighbours a node")
+    return find_system(name).build(in_channels, out_channels, graph, **changes)

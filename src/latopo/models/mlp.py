@@ -1,10 +1,13 @@
 """Two layers on each node's own features: the baseline that sees no structure."""
 
+from typing import Any
+
 from torch import Tensor
 from torch.nn import Linear, functional
 
 from latopo.models.features import FeatureLinear
 from latopo.models.model import Model, ModelOutput
+from latopo.models.settings import BaselineSettings
 from latopo.nn.checks import check_features
 
 __all__ = ["MLP"]
@@ -16,8 +19,7 @@ class MLP(Model):
     Args:
         in_channels: width of x.
         out_channels: classes, or 1 for regression.
-        hidden_channels: width between.
-        dropout: before the second layer.
+        settings, changes: ``hidden_channels`` (width between) and ``dropout`` (before the second layer).
 
     Shapes:
         - **x**: [N, in_channels], dense or sparse CSR
@@ -29,18 +31,18 @@ class MLP(Model):
         torch.Size([5, 3])
     """
 
+    default = BaselineSettings()
     uses_graph = False
 
-    def __init__(self, in_channels: int, out_channels: int, hidden_channels: int = 32, dropout: float = 0.5) -> None:
-        super().__init__(
-            in_channels=in_channels, out_channels=out_channels, hidden_channels=hidden_channels, dropout=dropout
-        )
-        self.in_channels, self.dropout = in_channels, dropout
-        self.first = FeatureLinear(in_channels, hidden_channels)
-        self.head = Linear(hidden_channels, out_channels)
+    def __init__(
+        self, in_channels: int, out_channels: int, settings: BaselineSettings | None = None, **changes: Any
+    ) -> None:
+        super().__init__(in_channels, out_channels, settings, **changes)
+        self.first = FeatureLinear(in_channels, self.settings.hidden_channels)
+        self.head = Linear(self.settings.hidden_channels, out_channels)
 
     def forward(self, x: Tensor, edge_index: Tensor | None = None) -> ModelOutput:
         """Predict every node from its own features."""
         check_features("MLP", x, self.in_channels)
-        hidden = functional.dropout(self.first(x).relu(), self.dropout, self.training)
-        return ModelOutput(self.head(hidden))
+        hidden = functional.dropout(self.first(x).relu(), self.settings.dropout, self.training)
+        return ModelOutput(self.head(hidden), hidden)

@@ -1,18 +1,18 @@
 """What every model is and gives."""
 
-from numbers import Integral
-from typing import Any, ClassVar, NamedTuple
+from collections.abc import Callable
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 from torch import Tensor, nn
 
 from latopo.complex import CellComplex
-from latopo.errors import LatopoError
 from latopo.nn.alpha_dgm import LatentGraph
-from latopo.nn.checks import check_dropout
 from latopo.nn.polygon_inference import LatentPolygons
-from latopo.nn.topology_loss import EdgeForm
+from latopo.nn.query_neighborhoods import QueryCells
+from latopo.nn.reset import reset
+from latopo.settings import Settings, changed
 
-__all__ = ["Model", "ModelOutput"]
+__all__ = ["LossTerms", "Model", "ModelOutput", "Targets"]
 
 
 class ModelOutput(NamedTuple):
@@ -20,53 +20,92 @@ class ModelOutput(NamedTuple):
 
     Attributes:
         prediction: class scores [N, classes], or values [N, 1].
+        features: what the last layer saw, [N, width].
         complex: the inferred complex; None for models that infer none.
         graph: the choices behind its edges.
         polygons: the statistics behind its polygons; None where there are none to choose.
-        alone: what single parts of the head's input predict, those that training has to make predict alone too.
-        judged: the prediction again, with a gradient to the weights of its parts and to nothing else.
+        branches: what single branches predict, those that training has to make predict alone too.
+        weighed: the prediction again, with a gradient to the weights of the branches and to nothing else.
+        query: the cells that queries brought, if they joined a fitted complex.
     """
 
     prediction: Tensor
+    features: Tensor
     complex: CellComplex | None = None
     graph: LatentGraph | None = None
     polygons: LatentPolygons | None = None
-    alone: tuple[Tensor, ...] = ()
-    judged: Tensor | None = None
+    branches: dict[str, Tensor] = {}  # noqa: RUF012  # never changed
+    weighed: Tensor | None = None
+    query: QueryCells | None = None
+
+
+class Targets(Protocol):
+    """What a model may know of the targets while it is trained."""
+
+    num_classes: int
+    target: Tensor
+    train_index: Tensor
+
+    def loss(self, prediction: Tensor, index: Tensor) -> Tensor:
+        """Mean loss of predictions at some nodes."""
+        ...
+
+
+LossTerms = Callable[[ModelOutput], dict[str, Tensor]]
+"""From an answer to the named terms whose sum is minimised."""
 
 
 class Model(nn.Module):
     """Base class: ``model(x, edge_index=None)`` gives a :class:`ModelOutput`.
 
+    Args:
+        in_channels: width of x.
+        out_channels: classes, or 1 for regression.
+        settings: those of the model's parts; the class's own by default.
+        changes: fields of them with other values, such as ``gain=20.0``.
+
     Attributes:
-        settings: the arguments that built the model; with the class name and the weights they restore it.
-        edge_form: the form of the :class:`~latopo.nn.TopologyLoss` that trains it; None if its own loss is enough.
         needs_graph: whether it cannot work without a given graph.
         uses_graph: whether a given graph makes a difference.
-        judges: share of the training nodes whose labels train only the weights of ``ModelOutput.judged``.
     """
 
-    edge_form: EdgeForm | None = None
+    default: ClassVar[Settings]
     needs_graph: ClassVar[bool] = False
     uses_graph: ClassVar[bool] = True
-    judges: float = 0.0
 
-    def __init__(self, **settings: Any) -> None:
+    def __init__(self, in_channels: int, out_channels: int, settings: Any = None, **changes: Any) -> None:
         super().__init__()
-        name = type(self).__name__
-        check_dropout(name, settings.get("dropout", 0.0))
-        for setting, least in (("hidden_channels", 1), ("rounds", 0), ("k", 1)):
-            value = settings.get(setting, least)
-            if not isinstance(value, Integral) or value < least:
-                raise LatopoError(f"{name}: {setting} must be a whole number of at least {least}, got {value!r}")
-        self.settings = settings
+        self.in_channels, self.out_channels = in_channels, out_channels
+        self.settings: Any = changed(type(self).default if settings is None else settings, changes)
+
+    @property
+    def feature_channels(self) -> int:
+        """Width of what the last layer sees."""
+        return int(self.settings.hidden_channels)
 
     def forward(self, x: Tensor, edge_index: Tensor | None = None) -> ModelOutput:
         """Predict every node."""
         raise NotImplementedError(f"{type(self).__name__} must define forward(x, edge_index)")
 
-    def trusted(self) -> dict[str, float]:
-        """How far judges trust each part of the prediction, in shares; empty if there are none."""
+    def fit(self, x: Tensor, edge_index: Tensor | None = None) -> tuple[ModelOutput, Any]:
+        """The answer for the training rows of a trained model, and what queries need to join them (None: nothing)."""
+        return self(x, edge_index), None
+
+    def join(self, x: Tensor, fitted: Any) -> ModelOutput:
+        """Predict queries [Q, in_channels] that join the training rows, each on its own."""
+        return self(x, None)
+
+    def loss_terms(self, targets: Targets, seed: int) -> LossTerms:
+        """The terms that training minimises; here the task's alone.
+
+        Args:
+            targets: the targets of the training nodes.
+            seed: of random choices that are made once, before the training.
+        """
+        return lambda output: {"task": targets.loss(output.prediction, targets.train_index)}
+
+    def facts(self) -> dict[str, float]:
+        """Learned scalars that a user may want to watch, by name."""
         return {}
 
     def undecayed(self) -> list[nn.Parameter]:
@@ -75,6 +114,4 @@ class Model(nn.Module):
 
     def reset_parameters(self) -> None:
         """Initialise everything anew."""
-        from latopo.nn.reset import reset
-
         reset(*self.children())

@@ -10,17 +10,16 @@ from safetensors.torch import save as to_bytes
 from latopo._files import write_files
 from latopo._version import __version__
 from latopo.errors import LatopoError
-from latopo.models.dcm_net import DCMNet
-from latopo.models.dgm_net import DGMNet
+from latopo.models.branch_net import BranchNet, DCMNet, DGMNet
 from latopo.models.gcn import GCN
 from latopo.models.mlp import MLP
 from latopo.models.model import Model
-from latopo.models.skip_gcn import SkipGCN
+from latopo.settings import from_plain, to_plain
 
 __all__ = ["load_model", "model_files", "save_model"]
 
-FORMAT = 1
-_CLASSES: dict[str, type[Model]] = {cls.__name__: cls for cls in (MLP, GCN, SkipGCN, DGMNet, DCMNet)}
+FORMAT = 2
+_CLASSES: dict[str, type[Model]] = {cls.__name__: cls for cls in (MLP, GCN, BranchNet, DGMNet, DCMNet)}
 
 
 def save_model(model: Model, folder: str | os.PathLike[str]) -> None:
@@ -31,7 +30,14 @@ def save_model(model: Model, folder: str | os.PathLike[str]) -> None:
 def model_files(model: Model) -> dict[str, bytes]:
     """Name and content of the files of a model."""
     weights = {name: tensor.detach().cpu().contiguous() for name, tensor in model.state_dict().items()}
-    described = {"format": FORMAT, "latopo": __version__, "class": type(model).__name__, "settings": model.settings}
+    described = {
+        "format": FORMAT,
+        "latopo": __version__,
+        "class": type(model).__name__,
+        "in_channels": model.in_channels,
+        "out_channels": model.out_channels,
+        "settings": to_plain(model.settings),
+    }
     return {"weights.safetensors": to_bytes(weights), "model.json": json.dumps(described, indent=2).encode()}
 
 
@@ -59,7 +65,9 @@ def load_model(folder: str | os.PathLike[str]) -> Model:
             f"{described.get('class')}, expected format {FORMAT}; it may be of a newer latopo than {__version__}"
         )
     try:
-        model = _CLASSES[described["class"]](**described["settings"])
+        cls = _CLASSES[described["class"]]
+        settings = from_plain(type(cls.default), described["settings"])
+        model = cls(described["in_channels"], described["out_channels"], settings)
         model.load_state_dict(weights)
     except (TypeError, RuntimeError, KeyError, LatopoError) as error:
         raise LatopoError(

@@ -1,27 +1,38 @@
-"""Layers, in the order of the data's way: α-DGM, polygon inference, lifts, convolutions, the DCM, its loss."""
+"""Layers, in the order of the data's way: α-DGM, polygon inference, message passing, the DCM, its loss."""
 
 from latopo.nn.alpha_dgm import AlphaDGM, LatentGraph
 from latopo.nn.cell_conv import CellConv
-from latopo.nn.dcm import DCM, LatentTopology
+from latopo.nn.cell_messages import CellMessages
+from latopo.nn.dcm import DCM
 from latopo.nn.encoder import AuxiliaryEncoder
 from latopo.nn.gain import Gain
-from latopo.nn.graph_conv import GraphConv
 from latopo.nn.lifts import Downlift, Uplift
+from latopo.nn.neighborhoods import ComplexNeighborhoods
+from latopo.nn.node_conv import NodeConv
 from latopo.nn.polygon_inference import LatentPolygons, PolygonInference
+from latopo.nn.samplers import BudgetSampler, EdgeSampler, EntmaxSampler, TopKSampler
+from latopo.nn.topology_inference import LatentTopology, TopologyInference
 from latopo.nn.topology_loss import TopologyLoss, TopologyLossParts
 
 __all__ = [
     "DCM",
     "AlphaDGM",
     "AuxiliaryEncoder",
+    "BudgetSampler",
     "CellConv",
+    "CellMessages",
+    "ComplexNeighborhoods",
     "Downlift",
+    "EdgeSampler",
+    "EntmaxSampler",
     "Gain",
-    "GraphConv",
     "LatentGraph",
     "LatentPolygons",
     "LatentTopology",
+    "NodeConv",
     "PolygonInference",
+    "TopKSampler",
+    "TopologyInference",
     "TopologyLoss",
     "TopologyLossParts",
     "Uplift",

@@ -5,6 +5,7 @@ from torch import Tensor, nn
 
 from latopo.complex import CellComplex
 from latopo.errors import LatopoError
+from latopo.nn.neighborhoods import Neighborhoods, as_neighborhoods
 
 __all__ = ["CellConv"]
 
@@ -22,15 +23,13 @@ class CellConv(nn.Module):
     neighbour is its edge weight. That of an upper neighbour is the weight of the shared polygon, times the smallest
     edge weight on its boundary: a polygon fades out with any of its edges, as it would vanish with it.
 
-    Neither adjacency is ever built: each is two products with an incidence, linear in the size of the complex.
-
     Args:
         in_channels: F_in.
         out_channels: F_out.
         bias: whether a bias is added.
 
     Shapes:
-        - **x**: [E, F_in], **edge_weight**: [E] or None, **polygon_weight**: [P] or None
+        - **x**: [E, F_in], **cells**: a complex or its neighbourhoods, **edge_weight**: [E] or None, **polygon_weight**: [P] or None
         - **output**: [E, F_out]
 
     Example:
@@ -57,35 +56,16 @@ class CellConv(nn.Module):
     def forward(
         self,
         x: Tensor,
-        complex: CellComplex,
+        cells: CellComplex | Neighborhoods,
         edge_weight: Tensor | None = None,
         polygon_weight: Tensor | None = None,
     ) -> Tensor:
-        """Convolve the edge features x over the complex."""
-        if x.dim() != 2 or x.shape != (complex.num_edges, self.in_channels):
-            expected = [complex.num_edges, self.in_channels]
-            raise LatopoError(f"CellConv: x has shape {list(x.shape)}, expected [edges, in_channels] = {expected}")
-        weight = effective_polygon_weight(complex, edge_weight, polygon_weight)
-        upper_scale = (1 + complex.upper_degree(polygon_weight=weight)).to(x.dtype).rsqrt()[:, None]
-        lower_scale = (1 + complex.lower_degree(edge_weight)).to(x.dtype).rsqrt()[:, None]
-        upper = upper_scale * complex.upper_product(upper_scale * x, polygon_weight=weight)
-        lower = lower_scale * complex.lower_product(lower_scale * x, edge_weight)
+        """Convolve the edge features x over a complex with these weights, or over neighbourhoods that have theirs."""
+        if x.dim() != 2 or x.size(1) != self.in_channels:
+            raise LatopoError(f"CellConv: x has shape {list(x.shape)}, expected [edges, in_channels={self.in_channels}]")
+        upper, lower = as_neighborhoods(cells, edge_weight, polygon_weight).edges(x)
         return self.upper(upper) + self.lower(lower) + self.skip(x)
 
     def extra_repr(self) -> str:
         """Channels."""
         return f"{self.in_channels}, {self.out_channels}"
-
-
-def effective_polygon_weight(
-    complex: CellComplex, edge_weight: Tensor | None, polygon_weight: Tensor | None
-) -> Tensor | None:
-    """Weight of each polygon times the smallest weight among its edges, [P]; None if all are 1."""
-    if edge_weight is None:
-        return polygon_weight
-    sides = edge_weight.index_select(0, complex.polygon_edge_index()[0])
-    shapes = [rows.shape for rows in complex.polygons.values()]
-    parts = torch.split_with_sizes(sides, [shape.numel() for shape in shapes])
-    smallest = [part.view(shape).amin(1) for part, shape in zip(parts, shapes, strict=True)]
-    product = torch.cat([sides[:0], *smallest])
-    return product if polygon_weight is None else product * polygon_weight

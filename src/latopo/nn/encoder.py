@@ -4,7 +4,7 @@ from itertools import pairwise
 
 from torch import Tensor, nn
 
-from latopo.nn.graph_conv import GraphConv
+from latopo.nn.node_conv import NodeConv
 from latopo.nn.reset import reset
 
 __all__ = ["AuxiliaryEncoder"]
@@ -33,7 +33,7 @@ class AuxiliaryEncoder(nn.Module):
         super().__init__()
         last = len(channels) - 2
         self.layers = nn.ModuleList(
-            GraphConv(before, after, bias=at < last or last_bias)
+            NodeConv(before, after, bias=at < last or last_bias)
             for at, (before, after) in enumerate(pairwise(channels))
         )
 

@@ -4,8 +4,9 @@ from typing import Literal
 
 from torch import Tensor, nn
 
-from latopo._precision import widen
+from latopo.complex import CellComplex
 from latopo.errors import LatopoError
+from latopo.nn.neighborhoods import Neighborhoods, as_neighborhoods
 from latopo.nn.reset import reset
 
 __all__ = ["Aggregation", "Downlift", "Uplift"]
@@ -51,18 +52,19 @@ class Uplift(_Lift):
         channels: width of the linear map, with ``"learnable"`` only.
 
     Shapes:
-        - **x**: [N, F], **edge_index**: [2, E]
+        - **x**: [N, F], **cells**: a complex or its neighbourhoods
         - **output**: [E, F]
 
     Example:
         >>> import torch
-        >>> Uplift("sum")(torch.tensor([[1.0], [2.0]]), torch.tensor([[0], [1]]))
+        >>> edge = CellComplex(2, torch.tensor([[0], [1]]))
+        >>> Uplift("sum")(torch.tensor([[1.0], [2.0]]), edge)
         tensor([[3.]])
     """
 
-    def forward(self, x: Tensor, edge_index: Tensor) -> Tensor:
+    def forward(self, x: Tensor, cells: CellComplex | Neighborhoods) -> Tensor:
         """Features of each edge."""
-        total = x.index_select(0, edge_index[0]) + x.index_select(0, edge_index[1])
+        total = as_neighborhoods(cells).ends(x)
         return self._finish(total if self.aggr == "sum" else total / 2)
 
 
@@ -81,25 +83,19 @@ class Downlift(_Lift):
         channels: width of the linear map, with ``"learnable"`` only.
 
     Shapes:
-        - **x**: [E, F], **edge_index**: [2, E], **edge_weight**: [E] or None
+        - **x**: [E, F], **cells**: a complex or its neighbourhoods, **edge_weight**: [E] or None, with a complex only
         - **output**: [N, F]
 
     Example:
         >>> import torch
-        >>> Downlift("mean")(torch.tensor([[4.0]]), torch.tensor([[0], [1]]), num_nodes=3)
+        >>> edge = CellComplex(3, torch.tensor([[0], [1]]))
+        >>> Downlift("mean")(torch.tensor([[4.0]]), edge)
         tensor([[2.],
                 [2.],
                 [0.]])
     """
 
-    def forward(self, x: Tensor, edge_index: Tensor, num_nodes: int, edge_weight: Tensor | None = None) -> Tensor:
+    def forward(self, x: Tensor, cells: CellComplex | Neighborhoods, edge_weight: Tensor | None = None) -> Tensor:
         """Features of each node."""
-        dtype, x = x.dtype, widen(x)
-        weight = x.new_ones(x.size(0)) if edge_weight is None else edge_weight.to(x.dtype)
-        weighted = weight[:, None] * x
-        total = x.new_zeros(num_nodes, x.size(1)).index_add(0, edge_index[0], weighted)
-        total = total.index_add(0, edge_index[1], weighted)
-        if self.aggr != "sum":
-            degree = x.new_ones(num_nodes).index_add(0, edge_index[0], weight).index_add(0, edge_index[1], weight)
-            total = total / degree[:, None]
-        return self._finish(total.to(dtype))
+        total, degree = as_neighborhoods(cells, edge_weight).around(x)
+        return self._finish((total if self.aggr == "sum" else total / degree).to(x.dtype))

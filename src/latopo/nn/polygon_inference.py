@@ -15,8 +15,9 @@ from latopo.neighbors import Similarity, get_similarity
 from latopo.neighbors.paired import paired_similarity
 from latopo.nn.checks import check_alpha, simple_edges
 from latopo.nn.gain import Gain
-from latopo.nn.lifts import Uplift
+from latopo.nn.polygon_rule import PolygonRule
 from latopo.nn.reset import reset
+from latopo.nn.samplers import alpha_value
 from latopo.nn.sampling import gumbel, sample_budget
 
 __all__ = ["LatentPolygons", "PolygonInference", "gain_for_share"]
@@ -104,7 +105,6 @@ class PolygonInference(nn.Module):
         self.max_length, self.sampler, self.k, self.score = max_length, sampler, k, score
         self.polygon_share, self.candidate_budget, self.sample_at_eval = polygon_share, candidate_budget, sample_at_eval
         self.similarity = get_similarity(similarity)
-        self.uplift = Uplift("sum")
         # A module that takes everything, or solves for its gain, has no gain to learn; top-k has no α either.
         chooses = sampler != "all" and max_length >= 3
         self.gain = Gain(gain, learn_gain) if chooses and polygon_share is None else None
@@ -145,7 +145,7 @@ class PolygonInference(nn.Module):
 
     def scores(self, x_aux: Tensor, edge_index: Tensor, candidates: dict[int, Tensor]) -> Tensor:
         """Similarity of each candidate cycle (equation 6), [P], by length, then row; edges with u < v, sorted."""
-        x_edge = self.uplift(x_aux, edge_index)
+        x_edge = x_aux.index_select(0, edge_index[0]) + x_aux.index_select(0, edge_index[1])
         skeleton = CellComplex.from_canonical(x_aux.size(0), edge_index, candidates)
         shapes = [rows.shape for rows in candidates.values()]
         sides = torch.split_with_sizes(skeleton.polygon_edge_index()[0], [shape.numel() for shape in shapes])
@@ -154,10 +154,30 @@ class PolygonInference(nn.Module):
 
     def _cycle_scores(self, x_edge: Tensor, sides: Tensor) -> Tensor:
         """Scores of cycles of one length, given by the edge numbers of their sides [P_k, k]."""
-        first, second = torch.tensor(list(combinations(range(sides.size(1)), 2)), device=sides.device).t()
+        first, second = _pairs(sides.size(1), sides.device)
         left, right = sides[:, first].flatten(), sides[:, second].flatten()
         pairs = paired_similarity(x_edge, x_edge, left, right, self.similarity).view(-1, first.numel())
         return pairs.sum(1) if self.score == "sum" else pairs.mean(1)
+
+    def vertex_scores(self, around: Tensor) -> Tensor:
+        """Scores [C] of cycles of one length, given by the auxiliary features of their vertices in order, [C, k, d]."""
+        x_edge = around + around.roll(-1, dims=1)
+        first, second = _pairs(around.size(1), around.device)
+        left, right = x_edge[:, first].flatten(0, 1), x_edge[:, second].flatten(0, 1)
+        pairs = self.similarity.paired(left, right).view(-1, first.numel())
+        return pairs.sum(1) if self.score == "sum" else pairs.mean(1)
+
+    @torch.no_grad()
+    def rule(self, x_aux: Tensor, cx: CellComplex, found: LatentPolygons) -> PolygonRule:
+        """The choice behind the polygons of a complex, for cycles that new nodes close."""
+        if cx.num_polygons == 0:
+            return PolygonRule()
+        share = found.num_scored / found.num_candidates
+        if found.prob is None:
+            return PolygonRule.everything(share)
+        scores = self.scores(x_aux, cx.edge_index, cx.polygons)
+        alpha = 1.0 if self.sampler == "topk" else float(torch.as_tensor(alpha_value(self.alpha)))
+        return PolygonRule.fitted(scores, found.prob, found.mean, found.deviation, found.gain, alpha, share)
 
     def _candidates(self, edge_index: Tensor, num_nodes: int) -> tuple[dict[int, Tensor], int]:
         if self.max_length < 3:
@@ -168,21 +188,23 @@ class PolygonInference(nn.Module):
             edge_index, num_nodes, self.max_length, budget=self.candidate_budget, generator=generator
         )
 
-    def alpha_value(self) -> float | Tensor:
-        """The present α."""
-        return self.alpha() if isinstance(self.alpha, LearnableAlpha) else self.alpha
+    def facts(self) -> dict[str, float]:
+        """α by name, where it chooses."""
+        if self.sampler in ("all", "topk") or self.max_length < 3:
+            return {}
+        return {"polygon_alpha": float(torch.as_tensor(alpha_value(self.alpha)))}
 
     def _gain(self, standard: Tensor) -> Tensor:
         if self.gain is not None:
             return self.gain()
         assert self.polygon_share is not None
-        alpha = float(torch.as_tensor(self.alpha_value()).detach())
+        alpha = float(torch.as_tensor(alpha_value(self.alpha)).detach())
         return gain_for_share(standard.detach(), self.polygon_share, alpha)
 
     def _choose(self, scores: Tensor, num_nodes: int) -> tuple[Tensor, Tensor]:
         """Probabilities of all candidates and the mask of those that become polygons."""
         ptr = torch.tensor([0, scores.numel()], device=scores.device)
-        alpha = 1.0 if self.sampler == "topk" else self.alpha_value()
+        alpha = 1.0 if self.sampler == "topk" else alpha_value(self.alpha)
         prob = segment_entmax(scores, ptr, alpha)
         keep = prob > 0
         random = self.training or self.sample_at_eval
@@ -226,6 +248,11 @@ def gain_for_share(standard: Tensor, share: float, alpha: float) -> Tensor:
     below = dropped[0] if dropped.numel() else last - 1e-3
     mass = (ordered - (last + below) / 2).clamp(min=0).pow(1 / (alpha - 1)).sum()
     return (mass.pow(1 - alpha) / (alpha - 1)).to(standard.dtype)
+
+
+def _pairs(length: int, device: torch.device) -> Tensor:
+    """All pairs of sides of a cycle, [2, length · (length − 1) / 2]."""
+    return torch.tensor(list(combinations(range(length), 2)), device=device).t()
 
 
 def _check_choices(sampler: str, k: int | None, score: str, polygon_share: float | None, candidate_budget: int) -> None:

@@ -11,14 +11,13 @@ from torch import Tensor
 from latopo.complex import CellComplex
 from latopo.errors import LatopoError
 from latopo.models import Model, ModelOutput
-from latopo.nn import TopologyLoss
 from latopo.nn.checks import simple_edges
 from latopo.training.measure import MEASURES, measure
 from latopo.training.objective import Objective
 from latopo.training.seeding import RandomStream
 from latopo.training.settings import TrainingSettings
 
-__all__ = ["HISTORY", "OnEpoch", "Row", "Trainer", "TrainingResult", "train"]
+__all__ = ["OnEpoch", "Row", "Trainer", "TrainingResult", "train"]
 
 Row = dict[str, Any]
 OnEpoch = Callable[[Row], None]
@@ -37,7 +36,8 @@ class TrainingResult:
         best_loss: its task loss there.
         best_state: the weights of that epoch.
         best_output: what the model answered there: predictions for all nodes, complex, statistics; no gradient.
-        history: one row per epoch with the keys :data:`HISTORY`; an evaluation's entries are None in the other epochs.
+        history: one row per epoch: ``epoch``, ``loss`` and its terms (``task_loss``, …), then scores, the size of the
+            complex and the model's learned scalars, which are None in the epochs without an evaluation.
         snapshots: epoch → complex, for the epochs that were asked for.
         target_mean, target_scale: a value in the units of y is ``target_mean + target_scale * prediction``; 0 and 1
             for classes.
@@ -54,9 +54,7 @@ class TrainingResult:
     target_scale: float = 1.0
 
 
-_STEP = ("loss", "task_loss", "edge_loss", "polygon_loss")
 _SCORES = ("train_score", "selection_score", "selection_loss")
-HISTORY = ("epoch", *_STEP, *_SCORES, *MEASURES)
 
 
 class _Best(NamedTuple):
@@ -81,10 +79,8 @@ def train(
 ) -> TrainingResult:
     """Train a model by Adam, choose the best epoch, and leave the model with the weights of that epoch.
 
-    The loss is cross-entropy (or mean squared error of standardised targets) on ``train_index``, plus the
-    :class:`~latopo.nn.TopologyLoss` if the model has an ``edge_form``, plus the same loss of what
-    parts of the model predict alone if it gives that. A model with judges learns the weights of its parts from that
-    share of ``train_index``, drawn by the seed, and all else from the rest. The best epoch has the highest accuracy
+    The loss is the sum of the model's named terms (:meth:`latopo.models.Model.loss_terms`): cross-entropy (or mean
+    squared error of standardised targets) on ``train_index``, and what the model adds to it. The best epoch has the highest accuracy
     (R²) on ``selection_index``; of equals the one with the lower loss there, then the earlier: small selection sets
     tie often. No target of another node is read.
 
@@ -159,10 +155,8 @@ class Trainer:
         self.history: list[Row] = []
         self.snapshots: dict[int, CellComplex] = {}
         self._labels = self.objective.train_labels()
-        self._mask = torch.zeros(x.size(0), dtype=torch.bool, device=x.device)
-        self._fitted, self._judges = _apart(train_index, model.judges, self.settings.seed)
-        self._mask[self._fitted] = True
-        self._topology = _topology_loss(model, x, num_classes)
+        self._looks = (*_SCORES, *MEASURES, *model.facts())
+        self._terms = model.loss_terms(self.objective, self.settings.seed)
         self._optimizer = _adam(model, self.settings)
         self._best: _Best | None = None
         self._worse = 0
@@ -180,7 +174,7 @@ class Trainer:
         with self._random:
             while self.epoch < last and not self.finished:
                 self.epoch += 1
-                row: Row = {**dict.fromkeys(HISTORY), "epoch": self.epoch, **self._step()}
+                row: Row = {"epoch": self.epoch, **self._step(), **dict.fromkeys(self._looks)}
                 self._look(row, self.epoch % self.settings.evaluate_every == 0 or self.epoch == self.settings.epochs)
                 self.history.append(row)
                 if on_epoch is not None:
@@ -201,19 +195,10 @@ class Trainer:
         return TrainingResult(epoch, score, loss, state, output, self.history, self.snapshots, mean, scale)
 
     def _step(self) -> Row:
-        """One step of Adam; the parts of the loss."""
+        """One step of Adam; the terms of the loss."""
         self.model.train()
-        output = self.model(self.x, self.edges)
-        task = self.objective.loss(output.prediction, self._fitted)
-        parts = None
-        if self._topology is not None:
-            target = self.objective.target
-            parts = self._topology(output.prediction, target, output.complex, self._mask, output.graph)
-        loss = task if parts is None else task + parts.total
-        for part in output.alone:
-            loss = loss + self.objective.loss(part, self._fitted)
-        if output.judged is not None and self._judges.numel():
-            loss = loss + self.objective.loss(output.judged, self._judges)
+        terms = self._terms(self.model(self.x, self.edges))
+        loss = sum(terms.values(), start=torch.zeros((), device=self.x.device))
         value = loss.item()
         if not math.isfinite(value):
             raise LatopoError(
@@ -223,8 +208,7 @@ class Trainer:
         self._optimizer.zero_grad()
         loss.backward()
         self._optimizer.step()
-        split = (None, None) if parts is None else (parts.edges.item(), parts.polygons.item())
-        return dict(zip(_STEP, (value, task.item(), *split), strict=True))
+        return {"loss": value, **{f"{name}_loss": term.item() for name, term in terms.items()}}
 
     def _look(self, row: Row, evaluate: bool) -> None:
         """Evaluate, keep a snapshot, or neither; all from one forward pass."""
@@ -256,23 +240,8 @@ class Trainer:
 
 def _detached(output: ModelOutput) -> ModelOutput:
     # The directed choices are not needed any more, and would stay in memory with the best epoch.
-    complex = None if output.complex is None else output.complex.detach()
-    return ModelOutput(output.prediction, complex, None, output.polygons)
-
-
-def _apart(nodes: Tensor, share: float, seed: int) -> tuple[Tensor, Tensor]:
-    """Nodes to fit and nodes to judge, at least one of each if there are two."""
-    if not share:
-        return nodes, nodes[:0]
-    count = min(max(1, int(share * nodes.numel())), nodes.numel() - 1)
-    order = torch.randperm(nodes.numel(), generator=torch.Generator().manual_seed(seed)).to(nodes.device)
-    return nodes[order[count:]], nodes[order[:count]]
-
-
-def _topology_loss(model: Model, x: Tensor, num_classes: int) -> TopologyLoss | None:
-    if model.edge_form is None:
-        return None
-    return TopologyLoss(x.size(0), num_classes, model.edge_form).to(x.device)
+    cells = None if output.complex is None else output.complex.detach()
+    return ModelOutput(output.prediction, output.features[:0], cells, None, output.polygons)
 
 
 def _adam(model: Model, settings: TrainingSettings) -> torch.optim.Adam:

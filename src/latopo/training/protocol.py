@@ -10,7 +10,7 @@ from torch import Tensor
 from torch_geometric.data import Data
 
 from latopo.data.splits import Split, split
-from latopo.models import Model, build_model
+from latopo.models import Model
 from latopo.training.loop import OnEpoch, Trainer, TrainingResult
 from latopo.training.measure import kept_share
 from latopo.training.objective import score
@@ -50,7 +50,7 @@ class FoldResult:
     def summary(self) -> dict[str, Any]:
         """The reported numbers under the names of :class:`latopo.reproduce.Record`."""
         output = self.training.best_output
-        complex, polygons = output.complex, output.polygons
+        cells, polygons = output.complex, output.polygons
         return {
             "test_score": self.test_score,
             "num_train": self.split.train.numel(),
@@ -61,8 +61,8 @@ class FoldResult:
             "validation_score": None if self.split.val is None else self.training.best_score,
             "weight_decay": self.weight_decay,
             "homophily": self.homophily,
-            "mean_degree": None if complex is None else 2 * complex.num_edges / complex.num_nodes,
-            "num_polygons": None if complex is None else complex.num_polygons,
+            "mean_degree": None if cells is None else 2 * cells.num_edges / cells.num_nodes,
+            "num_polygons": None if cells is None else cells.num_polygons,
             "kept_share": kept_share(output),
             "budget_sampled": polygons is not None and polygons.num_scored < polygons.num_candidates,
         }
@@ -117,7 +117,7 @@ def _move(nodes: Split, device: torch.device) -> Split:
 def new_model(data: Data, run: Run) -> Model:
     """The run's model as it starts: equal for all folds and weight decays, the seed decides."""
     with seeded(run.seed, data.y.device):
-        model = build_model(run.model, data.x.size(1), data.num_classes or 1, run.graph, **run.model_settings())
+        model = run.system.model(data.x.size(1), data.num_classes or 1, run.model_settings())
     return model.to(data.y.device)
 
 

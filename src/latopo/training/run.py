@@ -1,4 +1,4 @@
-"""What a run is: a model on a data set under a protocol, before a fold is chosen."""
+"""What a run is: a system on a data set under a protocol, before a fold is chosen."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -6,27 +6,27 @@ from typing import Any
 from latopo.data.catalogue import DatasetEntry, find_dataset
 from latopo.data.splits import Protocol
 from latopo.errors import LatopoError
-from latopo.models import MODELS, needs_graph
-from latopo.models.catalogue import check_effect
+from latopo.models.catalogue import System, find_system
+from latopo.settings import Settings, to_plain
 from latopo.training.settings import TrainingSettings
 
-__all__ = ["WEIGHT_DECAYS", "Run"]
+__all__ = ["NUMERICS", "WEIGHT_DECAYS", "Run"]
 
 # The short list that every model searches, per fold, on that fold's own validation chunk.
 WEIGHT_DECAYS = (1e-4, 5e-4, 5e-3)
 _FIXED_WEIGHT_DECAY = 5e-4
 _TRAINING = ("epochs", "lr", "weight_decay", "evaluate_every", "patience")
-# The paper's models start from the authors' gain for the data set; ours follow a rule without labels.
-_AUTHORS_GAIN = ("dcm", "dcm-all")
+# Raised whenever the same settings come to give other numbers: runs from before and after are then not the same.
+NUMERICS = 1
 
 
 @dataclass(frozen=True)
 class Run:
-    """A model on a data set under a protocol.
+    """A system on a data set under a protocol.
 
     Attributes:
-        dataset: name of the data set, in any spelling.
-        model: a name of :data:`~latopo.models.MODELS`.
+        dataset: name of the data set, in any spelling; or an entry of your own, from :func:`latopo.data.from_data`.
+        model: a name of :data:`~latopo.models.SYSTEMS`.
         graph: whether the model gets the data set's graph.
         protocol: ``honest`` or ``paper``, see :func:`latopo.data.split`.
         seed: of weights, dropout and sampling.
@@ -35,11 +35,11 @@ class Run:
 
     Example:
         >>> run = Run("Texas", "dcm", settings={"rounds": 2})
-        >>> run.training().epochs, run.model_settings(), run.weight_decays
-        (100, {'gain': 5.0, 'rounds': 2}, (0.0001, 0.0005, 0.005))
+        >>> run.training().epochs, run.model_settings().latent.sampler.gain, run.weight_decays
+        (100, 5.0, (0.0001, 0.0005, 0.005))
     """
 
-    dataset: str
+    dataset: str | DatasetEntry
     model: str
     graph: bool = False
     protocol: Protocol = "honest"
@@ -48,28 +48,32 @@ class Run:
 
     def __post_init__(self) -> None:
         """Refuse what cannot be run, before anything is loaded."""
-        object.__setattr__(self, "dataset", self.entry.name)
-        if self.model not in MODELS:
-            raise LatopoError(f"model: expected one of {', '.join(MODELS)}, got {self.model!r}")
+        if isinstance(self.dataset, str):
+            object.__setattr__(self, "dataset", self.entry.name)
         if self.protocol not in ("honest", "paper"):
             raise LatopoError(f"protocol: expected honest or paper, got {self.protocol!r}")
         if self.graph and not self.entry.has_graph:
             raise LatopoError(f"{self.entry.title} is a table and has no graph; run it with --no-graph")
-        if needs_graph(self.model) and not self.graph:
+        if self.system.needs_graph and not self.graph:
             raise LatopoError(f"model {self.model} needs a graph; add --graph, or choose a model that infers one")
         self.training()
-        check_effect(self.model, self.settings)
+        self.model_settings()
 
     @property
     def entry(self) -> DatasetEntry:
         """What is known of the data set."""
-        return find_dataset(self.dataset)
+        return self.dataset if isinstance(self.dataset, DatasetEntry) else find_dataset(self.dataset)
+
+    @property
+    def system(self) -> System:
+        """What is known of the system."""
+        return find_system(self.model)
 
     @property
     def weight_decays(self) -> tuple[float, ...]:
         """The values to search. Under ``paper`` there is nothing to search on, and it is 5e-4."""
         if "weight_decay" in self.settings:
-            return (float(self.settings["weight_decay"]),)
+            return (self.training().weight_decay,)
         return WEIGHT_DECAYS if self.protocol == "honest" else (_FIXED_WEIGHT_DECAY,)
 
     def training(self, **changes: Any) -> TrainingSettings:
@@ -77,12 +81,31 @@ class Run:
         named = {name: value for name, value in self.settings.items() if name in _TRAINING}
         return TrainingSettings(**{"epochs": self.entry.epochs, "seed": self.seed, **named, **changes})
 
-    def model_settings(self) -> dict[str, Any]:
+    def model_settings(self) -> Settings:
         """Settings of the model, with the authors' gain where it belongs."""
         named = {name: value for name, value in self.settings.items() if name not in _TRAINING}
-        if self.model in _AUTHORS_GAIN and self.entry.gain is not None:
-            return {"gain": self.entry.gain, **named}
-        return named
+        if self.system.authors_gain and self.entry.gain is not None:
+            named = {"gain": self.entry.gain, **named}
+        return self.system.resolved(self.graph, named)
+
+    def resolved(self) -> dict[str, Any]:
+        """All that decides the numbers but the fold, in JSON's types: two runs are the same if this is."""
+        training = self.training()
+        return {
+            "dataset": self.entry.name,
+            "fold_seed": self.entry.fold_seed,
+            "graph": self.graph,
+            "protocol": self.protocol,
+            "seed": self.seed,
+            "model": self.model,
+            "settings": to_plain(self.model_settings()),
+            "epochs": training.epochs,
+            "lr": training.lr,
+            "weight_decays": list(self.weight_decays),
+            "evaluate_every": training.evaluate_every,
+            "patience": training.patience,
+            "numerics": NUMERICS,
+        }
 
     @property
     def first_rung(self) -> int:

@@ -3,7 +3,8 @@
 .. code-block:: text
 
     RUN/
-      settings.json         what was run: dataset, model, graph, protocol, seed, settings, snapshot_epochs, versions
+      settings.json         what was run: dataset, model, graph, protocol, seed, epochs, settings (what departs from the
+                            defaults), resolved (all that decides the numbers), snapshot_epochs, versions
       input.safetensors     complex of the given graph, all induced cycles as polygons (none if over 50,000);
                             only if the data set has a graph, also when the model does not get it
       summary.json          score (mean, std, folds), metric, and one entry per finished fold: that fold's fold.json
@@ -13,8 +14,8 @@
       fold-K/               a finished fold; appears in one step
         fold.json           test_score, validation_score, best_epoch, weight_decay, search, homophily, mean_degree,
                             num_polygons, kept_share, budget_sampled, num_train, num_test, num_parameters, seconds
-        metrics.csv         fold, then the columns of latopo.training.loop.HISTORY, one line per epoch of the
-                            chosen training; empty fields where an epoch was not evaluated
+        metrics.csv         fold, epoch, loss and its terms, scores, size of the complex, learned scalars: one line per
+                            epoch of the chosen training; empty fields where an epoch was not evaluated
         predictions.csv     fold, node, part (train, validation, test), target, prediction, probability (of the
                             predicted class; empty for regression), one line per node
         model.json, weights.safetensors      the best epoch's model (latopo.models.load_model)
@@ -46,13 +47,13 @@ from latopo.data.splits import Split
 from latopo.errors import LatopoError
 from latopo.models import save_model
 from latopo.training.input_complex import input_complex
-from latopo.training.loop import HISTORY, Row
+from latopo.training.loop import Row
 from latopo.training.protocol import FoldResult, predictions, run_fold
 from latopo.training.run import Run
 
 __all__ = ["RunFolder", "train_folds"]
 
-FORMAT = 1
+FORMAT = 2
 _TABLES = ("metrics.csv", "predictions.csv")
 _PREDICTIONS = ("fold", "node", "part", "target", "prediction", "probability")
 
@@ -162,13 +163,14 @@ def _describe(run: Run, snapshot_epochs: tuple[int, ...]) -> dict[str, Any]:
     return {
         "format": FORMAT,
         "latopo": __version__,
-        "dataset": run.dataset,
+        "dataset": run.entry.name,
         "model": run.model,
         "graph": run.graph,
         "protocol": run.protocol,
         "seed": run.seed,
         "epochs": run.training().epochs,
         "settings": run.settings,
+        "resolved": run.resolved(),
         "snapshot_epochs": list(snapshot_epochs),
     }
 
@@ -209,8 +211,9 @@ def _write_fold(folder: Path, data: Data, result: FoldResult) -> None:
     (folder / "complexes").mkdir(parents=True)
     search = {str(decay): score for decay, score in result.search.items()}
     _write_json(folder / "fold.json", {"fold": result.fold, **result.summary(), "search": search})
-    rows = ([result.fold, *row.values()] for row in result.training.history)
-    metrics, predicted = _csv(("fold", *HISTORY), rows), _csv(_PREDICTIONS, _prediction_rows(data, result))
+    history = result.training.history
+    rows = ([result.fold, *row.values()] for row in history)
+    metrics, predicted = _csv(("fold", *history[0]), rows), _csv(_PREDICTIONS, _prediction_rows(data, result))
     write_files(folder, {"metrics.csv": metrics.encode(), "predictions.csv": predicted.encode()})
     save_model(result.model, folder)
     for epoch, complex in result.training.snapshots.items():

@@ -1,15 +1,14 @@
 """How a model is trained."""
 
-import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from latopo.errors import LatopoError
+from latopo.settings import Settings
 
 __all__ = ["TrainingSettings"]
 
 
 @dataclass(frozen=True)
-class TrainingSettings:
+class TrainingSettings(Settings):
     """How a model is trained.
 
     Attributes:
@@ -24,30 +23,13 @@ class TrainingSettings:
     Example:
         >>> TrainingSettings(epochs=0)
         Traceback (most recent call last):
-        latopo.errors.LatopoError: TrainingSettings: epochs is 0, expected a whole number of at least 1
+        latopo.errors.LatopoError: epochs must be a whole number of at least 1, got 0
     """
 
-    epochs: int = 200
-    lr: float = 0.01
-    weight_decay: float = 5e-4
-    evaluate_every: int = 3
-    seed: int = 0
-    patience: int | None = None
+    epochs: int = field(default=200, metadata={"at_least": 1})
+    lr: float = field(default=0.01, metadata={"above": 0})
+    weight_decay: float = field(default=5e-4, metadata={"at_least": 0})
+    evaluate_every: int = field(default=3, metadata={"at_least": 1})
+    seed: int = field(default=0, metadata={"at_least": 0})
+    patience: int | None = field(default=None, metadata={"at_least": 1})
     snapshot_epochs: tuple[int, ...] = ()
-
-    def __post_init__(self) -> None:
-        """Refuse what cannot be trained with."""
-        for name in ("epochs", "evaluate_every", "patience"):
-            value = getattr(self, name)
-            if value is None and name == "patience":
-                continue
-            if not isinstance(value, int) or value < 1:
-                raise LatopoError(f"TrainingSettings: {name} is {value!r}, expected a whole number of at least 1")
-        for name in ("lr", "weight_decay"):
-            if not isinstance(getattr(self, name), int | float):
-                raise LatopoError(f"TrainingSettings: {name} is {getattr(self, name)!r}, expected a number")
-        if not 0 < self.lr < math.inf or not 0 <= self.weight_decay < math.inf:
-            raise LatopoError(
-                f"TrainingSettings: lr is {self.lr} and weight_decay {self.weight_decay}, expected lr > 0 and "
-                "weight_decay ≥ 0"
-            )

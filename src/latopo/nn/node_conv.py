@@ -1,5 +1,7 @@
 """Message passing on nodes: the graph convolution (equation 14 of the paper)."""
 
+from typing import TYPE_CHECKING
+
 import torch
 from torch import Tensor, nn
 
@@ -7,7 +9,10 @@ from latopo._precision import widen
 from latopo.errors import LatopoError
 from latopo.nn.checks import check_once
 
-__all__ = ["GraphConv", "graph_product"]
+if TYPE_CHECKING:
+    from latopo.nn.neighborhoods import Neighborhoods
+
+__all__ = ["NodeConv", "graph_product"]
 
 
 def graph_product(x: Tensor, edge_index: Tensor, edge_weight: Tensor | None = None) -> Tensor:
@@ -42,7 +47,7 @@ def graph_product(x: Tensor, edge_index: Tensor, edge_weight: Tensor | None = No
     return (scale * total).to(dtype)
 
 
-class GraphConv(nn.Module):
+class NodeConv(nn.Module):
     r"""Graph convolution with self-loops, :math:`\hat{\mathbf{A}} \mathbf{X} \mathbf{W} + \mathbf{b}` (equation 14).
 
     Without a graph it is the linear layer :math:`\mathbf{X}\mathbf{W} + \mathbf{b}`.
@@ -53,11 +58,12 @@ class GraphConv(nn.Module):
         bias: whether there is a :math:`\mathbf{b}`.
 
     Shapes:
-        - **x**: [N, F_in], **edge_index**: [2, E], each undirected edge once, or None, **edge_weight**: [E]
+        - **x**: [N, F_in], **graph**: edge_index [2, E] with each undirected edge once, the neighbourhoods of a complex,
+          or None, **edge_weight**: [E], with an edge_index only
         - **output**: [N, F_out]
 
     Example:
-        >>> GraphConv(4, 8)(torch.ones(3, 4), torch.tensor([[0], [1]])).shape
+        >>> NodeConv(4, 8)(torch.ones(3, 4), torch.tensor([[0], [1]])).shape
         torch.Size([3, 8])
     """
 
@@ -74,14 +80,18 @@ class GraphConv(nn.Module):
         if self.bias is not None:
             nn.init.zeros_(self.bias)
 
-    def forward(self, x: Tensor, edge_index: Tensor | None = None, edge_weight: Tensor | None = None) -> Tensor:
+    def forward(
+        self, x: Tensor, graph: "Tensor | Neighborhoods | None" = None, edge_weight: Tensor | None = None
+    ) -> Tensor:
         """Convolve x over the graph."""
         if x.dim() != 2 or x.size(1) != self.in_channels:
-            raise LatopoError(f"GraphConv: x has shape {list(x.shape)}, expected [N, in_channels={self.in_channels}]")
+            raise LatopoError(f"NodeConv: x has shape {list(x.shape)}, expected [N, in_channels={self.in_channels}]")
         x = x @ self.weight
-        if edge_index is not None:
-            check_once("GraphConv", edge_index, x.size(0))
-            x = graph_product(x, edge_index, edge_weight)
+        if isinstance(graph, Tensor):
+            check_once("NodeConv", graph, x.size(0))
+            x = graph_product(x, graph, edge_weight)
+        elif graph is not None:
+            x = graph.nodes(x)
         return x if self.bias is None else x + self.bias
 
     def extra_repr(self) -> str:

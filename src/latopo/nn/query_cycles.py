@@ -8,10 +8,10 @@ from torch import Tensor
 from latopo.complex.canonical import edge_keys, find_keys
 from latopo.neighbors.scan import row_pointers
 
-__all__ = ["Graph", "QueryCycles", "query_cycles"]
+__all__ = ["QueryCycles", "WalkGraph", "query_cycles"]
 
 
-class Graph(NamedTuple):
+class WalkGraph(NamedTuple):
     """An undirected graph, ready to be walked.
 
     Attributes:
@@ -26,7 +26,7 @@ class Graph(NamedTuple):
     keys: Tensor
 
     @classmethod
-    def of(cls, edge_index: Tensor, num_nodes: int) -> "Graph":
+    def of(cls, edge_index: Tensor, num_nodes: int) -> "WalkGraph":
         """From edges [2, E], u < v, sorted."""
         directed = torch.cat([edge_index, edge_index.flip(0)], dim=1)
         degree = torch.bincount(directed[0], minlength=num_nodes)
@@ -58,7 +58,7 @@ class QueryCycles(NamedTuple):
     path: Tensor
 
 
-def query_cycles(row: Tensor, col: Tensor, use: Tensor, graph: Graph, max_length: int) -> dict[int, QueryCycles]:
+def query_cycles(row: Tensor, col: Tensor, use: Tensor, graph: WalkGraph, max_length: int) -> dict[int, QueryCycles]:
     """All chordless cycles of length 3 to ``max_length`` through each query, each once; no cycle has two queries.
 
     Paths start at an anchor of the query and walk the fitted graph past the query's other anchors until one of them
@@ -72,7 +72,7 @@ def query_cycles(row: Tensor, col: Tensor, use: Tensor, graph: Graph, max_length
         max_length: longest cycle; below 3 there are none.
 
     Example:
-        >>> path = Graph.of(torch.tensor([[0, 1], [1, 2]]), 3)
+        >>> path = WalkGraph.of(torch.tensor([[0, 1], [1, 2]]), 3)
         >>> row, col = torch.tensor([0, 0, 1, 1]), torch.tensor([0, 1, 0, 2])
         >>> found = query_cycles(row, col, torch.ones(4, dtype=torch.bool), path, max_length=4)
         >>> found[3].query, found[3].path, found[4].query, found[4].path
@@ -105,7 +105,7 @@ def _each_of(ptr: Tensor, values: Tensor, rows: Tensor) -> tuple[Tensor, Tensor]
     return position, values[ptr[rows][position] + offset]
 
 
-def _chordless(path: Tensor, vertex: Tensor, graph: Graph) -> Tensor:
+def _chordless(path: Tensor, vertex: Tensor, graph: WalkGraph) -> Tensor:
     """Whether a vertex has no edge to any but the last of the path before it."""
     before = path[:, :-1]
     return (graph.edge_ids(before, vertex[:, None].expand_as(before)) < 0).all(1)

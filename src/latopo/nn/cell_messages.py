@@ -1,0 +1,129 @@
+"""Message passing on the nodes and edges of a complex."""
+
+from collections.abc import Callable
+from itertools import pairwise
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from latopo.complex import CellComplex
+from latopo.errors import LatopoError
+from latopo.nn.cell_conv import CellConv
+from latopo.nn.checks import check_dropout
+from latopo.nn.lifts import Downlift, Uplift
+from latopo.nn.neighborhoods import ComplexNeighborhoods, Neighborhoods, as_neighborhoods
+from latopo.nn.node_conv import NodeConv
+from latopo.nn.reset import reset
+
+__all__ = ["CellMessages", "NewConv"]
+
+NewConv = Callable[[int, int], nn.Module]
+"""Makes a convolution from the widths of its input and output."""
+
+
+class CellMessages(nn.Module):
+    r"""Rounds of messages between nodes, then between edges, whose outcome comes back to the nodes.
+
+    .. math::
+        \mathbf{X}_{0,int} = \mathrm{ReLU}(\mathrm{GCN}(\mathbf{X})), \quad
+        \mathbf{X}_{1,int} = \mathrm{Uplift}(\mathbf{X}_{0,int}), \quad
+        \mathbf{X}_{1,out} = \mathrm{ReLU}(\mathrm{CellConv}(\mathbf{X}_{1,int})), \quad
+        \mathbf{X}_{0,out} = \left[\mathbf{X}_{0,int} \,\|\, \mathrm{Downlift}(\mathbf{X}_{1,out})\right]
+
+    (equations 4, 5, 7 and 8).
+
+    Args:
+        in_channels: width of x.
+        out_channels: width of each half of the output.
+        rounds: rounds on nodes, and again on edges. With 0 no layer is learned: x stands beside its uplift, carried
+            down again.
+        edges: whether there are messages between edges; without them the output is :math:`\mathbf{X}_{0,int}`.
+        concat: whether the two halves stand side by side or are summed.
+        dropout: between rounds.
+        node_conv: makes a convolution of nodes: :class:`~latopo.nn.NodeConv`, or any of PyG's that takes
+            ``edge_weight``, such as ``torch_geometric.nn.GraphConv``.
+        edge_conv: makes a convolution of edges, called as ``conv(x, neighborhoods)`` like
+            :class:`~latopo.nn.CellConv`.
+
+    Shapes:
+        - **x**: [N, in_channels], **cells**: a complex or its neighbourhoods
+        - **output**: [N, channels]
+
+    Example:
+        >>> path = CellComplex(3, torch.tensor([[0, 1], [1, 2]]))
+        >>> CellMessages(4, 8)(torch.ones(3, 4), path).shape
+        torch.Size([3, 16])
+    """
+
+    def __init__(
+        self,
+        in_channels: int,
+        out_channels: int,
+        rounds: int = 1,
+        *,
+        edges: bool = True,
+        concat: bool = True,
+        dropout: float = 0.0,
+        node_conv: NewConv = NodeConv,
+        edge_conv: NewConv = CellConv,
+    ) -> None:
+        super().__init__()
+        check_dropout("CellMessages", dropout)
+        if rounds < 0:
+            raise LatopoError(f"CellMessages: rounds must be at least 0, got {rounds}")
+        if rounds == 0 and in_channels != out_channels:
+            raise LatopoError(
+                f"CellMessages: without rounds the width stays {in_channels}, got out_channels={out_channels}"
+            )
+        self.concat, self.dropout = concat, dropout
+        self.channels = out_channels * (2 if edges and concat else 1)
+        widths = [in_channels, *[out_channels] * rounds]
+        self.node_convs = nn.ModuleList(_fit_in(node_conv(*ends)) for ends in pairwise(widths))
+        self.uplift = Uplift("mean") if edges else None
+        self.edge_convs = nn.ModuleList(edge_conv(out_channels, out_channels) for _ in range(rounds if edges else 0))
+        self.downlift = Downlift("mean")
+
+    def reset_parameters(self) -> None:
+        """Initialise every layer anew."""
+        reset(*self.children())
+
+    def forward(self, x: Tensor, cells: CellComplex | Neighborhoods) -> Tensor:
+        """Features of every node."""
+        neighborhoods = as_neighborhoods(cells)
+        for at, conv in enumerate(self.node_convs):
+            x = conv(self._drop(x, at), neighborhoods).relu()
+        if self.uplift is None:
+            return x
+        edges = self.uplift(x, neighborhoods)
+        for at, conv in enumerate(self.edge_convs):
+            edges = conv(self._drop(edges, at), neighborhoods).relu()
+        down = self.downlift(edges, neighborhoods)
+        return torch.cat([x, down], dim=1) if self.concat else x + down
+
+    def _drop(self, x: Tensor, at: int) -> Tensor:
+        return functional.dropout(x, self.dropout, self.training) if at else x
+
+
+class _BothDirections(nn.Module):
+    """A convolution of PyG, which lists every undirected edge twice."""
+
+    def __init__(self, conv: nn.Module) -> None:
+        super().__init__()
+        self.conv = conv
+
+    def forward(self, x: Tensor, neighborhoods: Any) -> Tensor:
+        if not isinstance(neighborhoods, ComplexNeighborhoods):
+            raise LatopoError(f"{type(self.conv).__name__}: queries join NodeConv only; leave node_conv out")
+        edges, weight = neighborhoods.cx.edge_index, neighborhoods.edge_weight
+        both = torch.cat([edges, edges.flip(0)], dim=1)
+        return self.conv(x, both, edge_weight=None if weight is None else torch.cat([weight, weight]))
+
+
+def _fit_in(conv: nn.Module) -> nn.Module:
+    if isinstance(conv, NodeConv):
+        return conv
+    from torch_geometric.nn import MessagePassing  # takes a second to load
+
+    return _BothDirections(conv) if isinstance(conv, MessagePassing) else conv

@@ -1,0 +1,76 @@
+"""A fitted choice of polygons, for cycles that were not there."""
+
+import math
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+__all__ = ["PolygonRule"]
+
+
+@dataclass(frozen=True)
+class PolygonRule:
+    r"""How strong a new cycle of score z is beside the strongest fitted polygon.
+
+    Entmax gives :math:`p = [(\alpha - 1)\gamma (z - \mu)/\sigma - \tau]_+^{1/(\alpha - 1)}`, softmax (:math:`\alpha = 1`)
+    :math:`p = \exp(\gamma (z - \mu)/\sigma - \tau)`; with the fitted μ, σ, γ and threshold τ that holds for any z.
+
+    Attributes:
+        mean: μ of the fitted candidates' scores.
+        deviation: σ of their scores; 0 if all are equal (then every cycle is as strong as any).
+        gain: γ.
+        alpha: α.
+        threshold: τ.
+        largest: the largest fitted probability, by which all are divided; 0 if there was no polygon.
+        lowest: with softmax, the lowest standardised score that was chosen; below it a cycle has strength 0. Entmax has
+            a zero of its own.
+        share: share of the candidates that were scored. A query has no budget; its polygons are weighed by the share
+            instead, which is what the budget does on average.
+
+    Example:
+        >>> PolygonRule.everything().strengths(torch.tensor([-1.0, 3.0]))
+        tensor([1., 1.])
+    """
+
+    mean: float = 0.0
+    deviation: float = 0.0
+    gain: float = 0.0
+    alpha: float = 1.5
+    threshold: float = 0.0
+    largest: float = 0.0
+    lowest: float | None = None
+    share: float = 1.0
+
+    @classmethod
+    def everything(cls, share: float = 1.0) -> "PolygonRule":
+        """Every cycle is a polygon, all alike."""
+        return cls(largest=1.0, share=share)
+
+    @classmethod
+    def fitted(
+        cls, scores: Tensor, prob: Tensor, mean: float, deviation: float, gain: float, alpha: float, share: float
+    ) -> "PolygonRule":
+        """From scores and probabilities of the chosen polygons [P] and the statistics of all candidates."""
+        largest = float(prob.max())
+        # As in the polygon inference, scores that differ by rounding alone are equal.
+        if deviation <= 16 * torch.finfo(scores.dtype).eps * float(scores.abs().max()):
+            return cls(mean, 0.0, gain, alpha, 0.0, largest, share=share)
+        best = (float(scores[prob.argmax()]) - mean) / deviation
+        threshold = gain * best - math.log(largest) if alpha == 1 else (alpha - 1) * gain * best - largest ** (alpha - 1)
+        lowest = (float(scores.min()) - mean) / deviation if alpha == 1 else None
+        return cls(mean, deviation, gain, alpha, threshold, largest, lowest, share)
+
+    def strengths(self, scores: Tensor) -> Tensor:
+        """p / max p of cycles with these scores, at most 1."""
+        if self.largest == 0:
+            return torch.zeros_like(scores)
+        if self.deviation == 0:
+            return torch.ones_like(scores)
+        standard = (scores - self.mean) / self.deviation
+        if self.alpha == 1:
+            prob = (self.gain * standard - self.threshold).exp()
+        else:
+            prob = ((self.alpha - 1) * self.gain * standard - self.threshold).clamp(min=0).pow(1 / (self.alpha - 1))
+        strength = (prob / self.largest).clamp(max=1)
+        return strength if self.lowest is None else torch.where(standard < self.lowest, 0.0, strength)

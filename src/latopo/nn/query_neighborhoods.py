@@ -1,0 +1,147 @@
+"""Queries that join a fitted complex: they hear its cells, and each other's not at all.
+
+The fitted pass is *recorded*: what every cell sent in each sum is kept, in the order of the layers' calls. A query then
+goes through the same layers, and each sum reads what the fitted cells sent at that point. So nothing of a layer is
+written twice, whatever the number of rounds, and no fitted state changes.
+"""
+
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from latopo.complex import CellComplex
+from latopo.errors import LatopoError
+from latopo.nn.neighborhoods import ComplexNeighborhoods
+from latopo.nn.relaxation import Relaxation, cell_weights
+
+__all__ = ["QueryCells", "QueryNeighborhoods", "QueryPolygons", "RecordedNeighborhoods"]
+
+
+class QueryPolygons(NamedTuple):
+    """Polygons of one length that queries close.
+
+    Attributes:
+        ends: numbers of the two edges at the query, [P, 2].
+        sides: numbers of the fitted edges, [P, length − 2].
+        weight: [P].
+    """
+
+    ends: Tensor
+    sides: Tensor
+    weight: Tensor
+
+
+class QueryCells(NamedTuple):
+    """The cells that a block of queries brings.
+
+    Attributes:
+        ptr: the edges of query i are ``ptr[i]`` to ``ptr[i + 1]``, [Q + 1].
+        anchor: the fitted node at the other end of each edge, ascending for each query, [D].
+        prob: probability with which the query chose it, [D].
+        weight: weight of the edge in message passing, [D].
+        polygons: by length.
+    """
+
+    ptr: Tensor
+    anchor: Tensor
+    prob: Tensor
+    weight: Tensor
+    polygons: list[QueryPolygons]
+
+    @property
+    def query(self) -> Tensor:
+        """The query at the near end of each edge, ascending, [D]."""
+        return torch.repeat_interleave(self.ptr.diff())
+
+
+class RecordedNeighborhoods(ComplexNeighborhoods):
+    """The sums on a complex, with what the cells sent in them; use under ``torch.no_grad()``.
+
+    Attributes:
+        sent: one tensor for each sum over nodes or ends and two for each sum over edges, in the order of the calls.
+        degree: sum of the edge weights at each node, [N].
+    """
+
+    def __init__(self, cx: CellComplex, relaxation: Relaxation) -> None:
+        super().__init__(cx, *cell_weights(cx, relaxation))
+        self.sent: list[Tensor] = []
+        self.degree = self.around(torch.zeros(cx.num_edges, 1, dtype=torch.float64))[1][:, 0] - 1
+
+    def nodes(self, x: Tensor) -> Tensor:
+        """Kept: what a node sends, already divided by the root of its degree."""
+        self.sent.append((1 + self.degree).rsqrt()[:, None] * x)
+        return super().nodes(x)
+
+    def ends(self, x: Tensor) -> Tensor:
+        """Kept: x."""
+        self.sent.append(x)
+        return super().ends(x)
+
+    def edges(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        """Kept: what an edge sends to upper neighbours, [E, F], and what all edges at a node send to another one."""
+        upper_scale, lower_scale = self._edge_scales(x)
+        self.sent += [upper_scale * x, self.around(lower_scale * x)[0]]
+        return super().edges(x)
+
+
+class QueryNeighborhoods:
+    """The sums at the cells that queries bring: new nodes, their edges to anchors, and the polygons those close.
+
+    Args:
+        fitted: the recorded pass of the same layers.
+        cells: the new cells.
+    """
+
+    def __init__(self, fitted: RecordedNeighborhoods, cells: QueryCells) -> None:
+        self._sent, self._cells, self._anchor_degree = iter(fitted.sent), cells, fitted.degree
+        self._query, self._count = cells.query, cells.ptr.numel() - 1
+        self._degree = self._at_query(cells.weight)
+
+    def _received(self) -> Tensor:
+        sent = next(self._sent, None)
+        if sent is None:
+            raise LatopoError("QueryNeighborhoods: more sums than the fitted pass had; use the layers that were recorded")
+        return sent
+
+    def _at_query(self, values: Tensor) -> Tensor:
+        return values.new_zeros(self._count, *values.shape[1:]).index_add(0, self._query, values)
+
+    def nodes(self, x: Tensor) -> Tensor:
+        """Equation 14 at the queries."""
+        scale = (1 + self._degree).rsqrt()[:, None]
+        heard = self._at_query(self._cells.weight[:, None] * self._received()[self._cells.anchor])
+        return scale * (scale * x + heard)
+
+    def ends(self, x: Tensor) -> Tensor:
+        """Equation 5 at their edges."""
+        return x[self._query] + self._received()[self._cells.anchor]
+
+    def edges(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        """Equation 15 at their edges."""
+        return self._upper(x, self._received()), self._lower(x, self._received())
+
+    def _lower(self, x: Tensor, at_anchor: Tensor) -> Tensor:
+        """From the edges that share the query or the anchor."""
+        anchor, weight = self._cells.anchor, self._cells.weight
+        scale = (1 + self._degree[self._query] - weight + self._anchor_degree[anchor]).rsqrt()[:, None]
+        own = weight[:, None] * scale * x
+        siblings = self._at_query(own)[self._query] - own
+        return scale * (siblings + at_anchor[anchor])
+
+    def _upper(self, x: Tensor, sent: Tensor) -> Tensor:
+        """From the other sides of the polygons."""
+        degree, total = x.new_zeros(x.size(0)), torch.zeros_like(x)
+        for ends, sides, weight in self._cells.polygons:
+            others = sides.size(1) + 1  # all but the edge itself
+            degree = degree.index_add(0, ends.flatten(), (others * weight).repeat_interleave(2))
+        scale = (1 + degree).rsqrt()[:, None]
+        scaled = scale * x
+        for ends, sides, weight in self._cells.polygons:
+            heard = weight[:, None, None] * (sent[sides].sum(1, keepdim=True) + scaled[ends].flip(1))
+            total = total.index_add(0, ends.flatten(), heard.flatten(0, 1))
+        return scale * total
+
+    def around(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        """Equation 9 at the queries, before the division."""
+        return self._at_query(self._cells.weight[:, None] * x), 1 + self._degree[:, None]

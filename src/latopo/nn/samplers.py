@@ -1,0 +1,260 @@
+"""How a node chooses its neighbours: the sampler that an α-DGM is given."""
+
+from abc import ABC, abstractmethod
+
+import torch
+from torch import Tensor, nn
+
+from latopo.entmax import LearnableAlpha
+from latopo.errors import LatopoError
+from latopo.neighbors import (
+    NeighborRows,
+    Similarity,
+    gain_for_degree,
+    neighbor_rows,
+    temperature_for_spread,
+    topk_neighbors,
+)
+from latopo.neighbors.similarity import check_distance
+from latopo.nn.checks import check_alpha
+from latopo.nn.gain import Gain
+from latopo.nn.reset import reset
+from latopo.nn.sampling import sample_budget
+
+__all__ = ["BudgetSampler", "EdgeSampler", "EntmaxSampler", "TopKSampler", "alpha_value"]
+
+# Spread of the log-scores of top-k at the start; far below 1 the Gumbel noise would drown them.
+_SPREAD = 100.0
+
+# Each training step γ makes up for this power of the degree's departure.
+_HOLD_RATE = 0.2
+
+
+def alpha_value(alpha: float | LearnableAlpha) -> float | Tensor:
+    """The present α, learned or fixed."""
+    return alpha() if isinstance(alpha, LearnableAlpha) else alpha
+
+
+class EdgeSampler(nn.Module, ABC):
+    """Base class: ``sampler(x, similarity)`` gives every point's neighbours with their probabilities.
+
+    Attributes:
+        merges_duplicates: whether equal points would form cliques under it, so that they are inferred once.
+    """
+
+    merges_duplicates: bool = True
+
+    @abstractmethod
+    def forward(self, x: Tensor, similarity: Similarity) -> NeighborRows:
+        """Neighbours of the points x [N, d] among each other."""
+
+    @abstractmethod
+    def join(self, x: Tensor, anchors: Tensor, similarity: Similarity) -> NeighborRows:
+        """Neighbours of queries x [Q, d] among anchors [N, d], by what was fitted: no row depends on another."""
+
+    def thin(self, edge_prob: Tensor) -> Tensor | None:
+        """A mask of the undirected edges to keep, or None for all."""
+        return None
+
+    def check_similarity(self, similarity: Similarity) -> None:
+        """Raise unless the sampler can work with it."""
+
+    def facts(self) -> dict[str, float]:
+        """The learned scalars by name."""
+        return {}
+
+    def reset_parameters(self) -> None:
+        """Go back to the start values."""
+        reset(*self.children())
+
+
+class EntmaxSampler(EdgeSampler):
+    r"""Sparse neighbourhoods :math:`\mathbf{p}_i = \boldsymbol{\alpha}_{ENT}(\gamma (\mathbf{z}_i - \mu_i)/\sigma_i)`.
+
+    Args:
+        gain: start of γ; larger means sparser.
+        alpha: α of the entmax, or its start.
+        degree: if given, γ is set at the first call so that a node chooses this many neighbours on average, from the
+            features alone; ``gain`` then only matters until that call (one with more than ``degree`` points).
+        hold_degree: whether γ follows during training so that this stays so: as classes draw together in the auxiliary
+            space their points become equally near, and under a fixed γ each would choose its whole class. γ is then not
+            a parameter.
+        learn_gain, learn_alpha: whether γ and α are parameters. A learned α stays in [1.1, 4].
+        max_edges: limit for the number of directed edges, see :func:`latopo.entmax_neighbors`.
+
+    Example:
+        >>> from latopo.neighbors import get_similarity
+        >>> x = torch.tensor([[0.0], [1.0], [3.0], [3.5]])
+        >>> EntmaxSampler(gain=5.0)(x, get_similarity("euclidean")).col
+        tensor([1, 0, 3, 2])
+    """
+
+    calibrated: Tensor
+
+    def __init__(
+        self,
+        gain: float = 50.0,
+        alpha: float = 1.5,
+        *,
+        degree: float | None = None,
+        hold_degree: bool = False,
+        learn_gain: bool = True,
+        learn_alpha: bool = True,
+        max_edges: int | None = None,
+    ) -> None:
+        super().__init__()
+        check_alpha("EntmaxSampler", alpha)
+        if degree is not None and not degree > 0:
+            raise LatopoError(f"EntmaxSampler: degree must be > 0, got {degree}")
+        if hold_degree and degree is None:
+            raise LatopoError("EntmaxSampler: hold_degree needs the degree to hold")
+        self.degree, self.hold_degree, self.max_edges = degree, hold_degree, max_edges
+        self.gain = Gain(gain, learn_gain and not hold_degree)
+        self.alpha: float | LearnableAlpha = LearnableAlpha(alpha) if learn_alpha else alpha
+        self.register_buffer("calibrated", torch.tensor(degree is None))
+
+    def reset_parameters(self) -> None:
+        """Go back to the start values; a degree is calibrated again."""
+        super().reset_parameters()
+        self.calibrated.fill_(self.degree is None)
+
+    def forward(self, x: Tensor, similarity: Similarity) -> NeighborRows:
+        """Neighbours of the points x among each other; may set or move γ for the degree."""
+        # A few points cannot have more neighbours than there are others: a later call with enough of them calibrates.
+        enough = self.degree is not None and x.size(0) > self.degree
+        if enough and not self.calibrated:
+            self._calibrate(x, similarity)
+        rows = neighbor_rows(x, self.gain(), alpha_value(self.alpha), similarity, max_edges=self.max_edges)
+        if enough and self.hold_degree and self.training:
+            assert self.degree is not None
+            self.gain.nudge((rows.col.numel() / x.size(0) / self.degree) ** _HOLD_RATE)
+        return rows
+
+    def join(self, x: Tensor, anchors: Tensor, similarity: Similarity) -> NeighborRows:
+        """Neighbours of queries by the fitted γ and α."""
+        # A limit would depend on the other queries; whoever asks bounds their number.
+        limit = x.size(0) * anchors.size(0)
+        return neighbor_rows(x, self.gain(), alpha_value(self.alpha), similarity, anchors, max_edges=limit)
+
+    @torch.no_grad()
+    def _calibrate(self, x: Tensor, similarity: Similarity) -> None:
+        assert self.degree is not None
+        alpha = float(torch.as_tensor(alpha_value(self.alpha)))
+        self.gain.restart(gain_for_degree(x, self.degree, alpha, similarity))
+        self.calibrated.fill_(True)
+
+    def facts(self) -> dict[str, float]:
+        """α and γ."""
+        return {"alpha": float(torch.as_tensor(alpha_value(self.alpha))), "gain": float(self.gain())}
+
+    def extra_repr(self) -> str:
+        """What differs from sampler to sampler."""
+        fixed = [] if isinstance(self.alpha, LearnableAlpha) else [f"alpha={self.alpha}"]
+        held = [] if self.degree is None else [f"degree={self.degree}, hold_degree={self.hold_degree}"]
+        return ", ".join(fixed + held)
+
+
+class TopKSampler(EdgeSampler):
+    r"""The DGM's sampler: k neighbours per node by the Gumbel top-k trick with :math:`p_{ij} = \exp(-t d_{ij}^2)`.
+
+    The temperature t is learned from a start that the first call sets by the scale of the points. The probabilities are
+    not normalised and mostly near 0: as weights of messages they mute the edges, so ``relaxation="none"`` goes with
+    them.
+
+    Args:
+        k: neighbours per node.
+        sample_at_eval: whether the choice stays random in evaluation mode; by default the k nearest are taken there.
+
+    Example:
+        >>> from latopo.neighbors import get_similarity
+        >>> x = torch.tensor([[0.0], [1.0], [3.0], [3.5]])
+        >>> TopKSampler(k=1).eval()(x, get_similarity("euclidean")).col
+        tensor([1, 0, 3, 2])
+    """
+
+    merges_duplicates = False
+    calibrated: Tensor
+
+    def __init__(self, k: int = 5, *, sample_at_eval: bool = False) -> None:
+        super().__init__()
+        if k < 1:
+            raise LatopoError(f"TopKSampler: k must be at least 1, got {k}")
+        self.k, self.sample_at_eval = k, sample_at_eval
+        self.temperature = Gain(50.0, relative=True)
+        self.register_buffer("calibrated", torch.tensor(False))
+
+    def reset_parameters(self) -> None:
+        """Go back to the start; the next call sets the temperature again."""
+        super().reset_parameters()
+        self.calibrated.fill_(False)
+
+    def check_similarity(self, similarity: Similarity) -> None:
+        """Raise unless it is minus a distance."""
+        check_distance("TopKSampler", similarity)
+
+    def forward(self, x: Tensor, similarity: Similarity) -> NeighborRows:
+        """k neighbours of each point, at random in training."""
+        if not self.calibrated and x.size(0) > 1:
+            self.temperature.restart(temperature_for_spread(x, _SPREAD, similarity))
+            self.calibrated.fill_(True)
+        noise = self.training or self.sample_at_eval
+        return topk_neighbors(x, self.k, self.temperature(), similarity, noise=noise)
+
+    def join(self, x: Tensor, anchors: Tensor, similarity: Similarity) -> NeighborRows:
+        """The k nearest anchors of each query."""
+        z = similarity.pairwise(x, anchors)
+        col = z.topk(min(self.k, anchors.size(0)), dim=1).indices.sort(dim=1).values
+        score = -self.temperature() * z.gather(1, col).square().flatten()
+        ptr = torch.arange(x.size(0) + 1, device=x.device) * col.size(1)
+        return NeighborRows(ptr, col.flatten(), score.exp(), score)
+
+    def facts(self) -> dict[str, float]:
+        """The temperature, under the name of what it stands in for."""
+        return {"gain": float(self.temperature())}
+
+    def extra_repr(self) -> str:
+        """k."""
+        return f"k={self.k}"
+
+
+class BudgetSampler(EdgeSampler):
+    r"""Of the edges of an entmax sampler a random set of expected size ``budget``.
+
+    An edge is included with probability :math:`\min(1, \lambda p_e)`; in evaluation mode the most probable are taken.
+
+    Args:
+        budget: expected number of undirected edges.
+        sampler: whose edges; :class:`EntmaxSampler` with its defaults by default.
+        sample_at_eval: whether the choice stays random in evaluation mode.
+
+    Example:
+        >>> BudgetSampler(100.0).thin(torch.tensor([0.5, 0.2])).tolist()
+        [True, True]
+    """
+
+    def __init__(self, budget: float, sampler: EntmaxSampler | None = None, *, sample_at_eval: bool = False) -> None:
+        super().__init__()
+        if not budget > 0:
+            raise LatopoError(f"BudgetSampler: budget must be > 0, got {budget}")
+        self.budget, self.sample_at_eval = budget, sample_at_eval
+        self.sampler = EntmaxSampler() if sampler is None else sampler
+
+    def forward(self, x: Tensor, similarity: Similarity) -> NeighborRows:
+        """All neighbours, before the budget."""
+        return self.sampler(x, similarity)
+
+    def join(self, x: Tensor, anchors: Tensor, similarity: Similarity) -> NeighborRows:
+        """Queries have no budget: it would make them depend on each other."""
+        return self.sampler.join(x, anchors, similarity)
+
+    def thin(self, edge_prob: Tensor) -> Tensor:
+        """The edges within the budget."""
+        return sample_budget(edge_prob, self.budget, self.training or self.sample_at_eval)
+
+    def facts(self) -> dict[str, float]:
+        """Those of the sampler within."""
+        return self.sampler.facts()
+
+    def extra_repr(self) -> str:
+        """The budget."""
+        return f"budget={self.budget}"
