@@ -1,4 +1,5 @@
 import pickle
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from sklearn.preprocessing import MinMaxScaler
 
 from latopo.errors import LatopoError
 from latopo.estimators import DCMClassifier, load_estimator, save_estimator
+from latopo.models import SYSTEMS
 
 
 def quick(**parameters):
@@ -33,6 +35,7 @@ def test_default_fit_learns_iris():
 def test_default_parameters_are_stored_untouched():
     assert DCMClassifier().get_params() == {
         "max_length": 4,
+        "model": "auto",
         "degree": 3.0,
         "hidden_channels": "auto",
         "dropout": 0.5,
@@ -126,7 +129,7 @@ def test_given_graph(rows):
     alone = quick(max_epochs=30, hidden_channels=32).fit(noise, y)
     helped = quick(max_epochs=30, hidden_channels=32).fit(noise, y, edge_index=same)
     assert (helped.transduction_ == y).mean() > (alone.transduction_ == y).mean() or (helped.transduction_ == y).all()
-    assert helped._model.given_conv is not None
+    assert helped._model.settings.weighing is not None  # a graph of unknown worth is weighed first
     assert helped.predict_proba(X).shape == (60, 3)  # queries have no edges in the given graph
     with pytest.raises(LatopoError, match="DCMClassifier"):
         quick().fit(X, y, edge_index=[[0], [60]])
@@ -207,10 +210,11 @@ def test_bad_parameters_and_targets(rows, parameters, y, message):
         ("learning_rate", -1.0), ("learning_rate", np.inf), ("weight_decay", "x"), ("max_epochs", 0),
         ("max_epochs", 2.5), ("early_stopping", "never"), ("validation_fraction", 2), ("patience", -1),
         ("max_anchors", 0), ("max_anchors", -7), ("max_anchors", 20.5), ("random_state", -1), ("device", 0),
+        ("model", "transformer"), ("verbose", "loud"),
     ],
 )  # fmt: skip
 def test_a_bad_parameter_is_named(rows, name, value):
-    with pytest.raises(LatopoError, match=rf"The '{name}' parameter of DCMClassifier must be .* Got .* instead"):
+    with pytest.raises(LatopoError, match=rf"DCMClassifier: {name} must be .*, got {value!r}"):
         quick(**{name: value}).fit(*rows)
 
 
@@ -278,3 +282,27 @@ def test_rare_classes_keep_their_share_of_the_anchors():
     for seed in range(3):
         fitted = quick(max_anchors=30, random_state=seed).fit(X, y)
         assert y[fitted.anchor_rows_].sum() in (1, 2)
+
+
+@pytest.mark.parametrize("name", ["mlp", "gcn", "dgm-e", "dcm", "dcm-all", "topk-dcm", "alpha-dgm", "dcm-judged"])
+def test_any_system_of_the_catalogue(rows, name, tmp_path):
+    X, y = rows
+    ring = np.stack([np.arange(60), (np.arange(60) + 3) % 60])  # neighbours of the same class
+    graph = ring if SYSTEMS[name].needs_graph else None
+    fitted = quick(model=name, max_epochs=40, hidden_channels=16).fit(X[:45], y[:45], None if graph is None else graph[:, :42])
+    together = fitted.predict_proba(X[45:])
+    assert (fitted.classes_[together.argmax(axis=1)] == y[45:]).mean() > 0.5
+    alone = np.concatenate([fitted.predict_proba(X[at : at + 1]) for at in range(45, 60)])
+    np.testing.assert_allclose(alone, together, atol=1e-9)
+    save_estimator(fitted, tmp_path)
+    np.testing.assert_array_equal(load_estimator(tmp_path).predict_proba(X[45:]), together)
+    assert fitted.attachments(X[45:]).shape == (15, 45)
+
+
+def test_several_rounds_of_messages_reach_a_query(rows, monkeypatch):
+    X, y = rows
+    system = SYSTEMS["dcm-plus"]
+    monkeypatch.setitem(SYSTEMS, "dcm-plus", replace(system, settings=system.settings.change(rounds=3)))
+    fitted = quick(max_epochs=20).fit(X, y)
+    assert len(fitted._model.latent.messages.node_convs) == 3
+    assert (fitted.predict(X) == y).mean() > 0.5

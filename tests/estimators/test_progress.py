@@ -21,7 +21,7 @@ def test_note_and_model_is_left_alone():
     model = build_model("dcm-plus", 3, 2)
     note = time_note(model, torch.randn(40, 3), 10)
     assert re.fullmatch(r"40 rows, 3 features: about \S+ s an epoch, about \d+ s for 10 epochs", note)
-    assert not model.dcm.graph.calibrated
+    assert not model.latent.topology.graph.sampler.calibrated
     assert all(parameter.grad is None for parameter in model.parameters())
 
 

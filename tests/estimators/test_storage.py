@@ -111,7 +111,7 @@ def flip_a_byte(folder):
         (lambda f: (f / "estimator.json").unlink(), "cannot be read"),
         (lambda f: (f / "estimator.json").write_text("{"), "damaged"),
         (lambda f: (f / "estimator.json").write_text("[]"), "damaged"),
-        (lambda f: edit(f / "estimator.json", lambda c: c.update({"format": 2, "latopo": "9.0"})), "latopo 9.0"),
+        (lambda f: edit(f / "estimator.json", lambda c: c.update({"format": 99, "latopo": "9.0"})), "latopo 9.0"),
         (lambda f: edit(f / "estimator.json", lambda c: c.update({"class": "os.system"})), "damaged"),
         (lambda f: edit(f / "estimator.json", lambda c: c["parameters"].update({"new": 1})), "do not belong together"),
         (lambda f: edit(f / "estimator.json", lambda c: c.pop("polygon_rule")), "do not belong together"),

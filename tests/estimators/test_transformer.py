@@ -27,7 +27,7 @@ def test_classes_and_values(rows):
     X, y = rows
     by_class = DCMTransformer(random_state=0, max_epochs=3).fit(X, y)
     by_value = DCMTransformer(random_state=0, max_epochs=3).fit(X, X[:, 0])
-    assert (by_class._model.head.out_features, by_value._model.head.out_features) == (3, 1)
+    assert (by_class._model.out_channels, by_value._model.out_channels) == (3, 1)
 
 
 def test_in_a_pipeline(rows):

@@ -5,15 +5,15 @@ import pytest
 import torch
 
 from latopo.errors import LatopoError
-from latopo.models import MODELS, Model, ModelOutput, build_model, needs_graph
+from latopo.models import SYSTEMS, Model, ModelOutput, build_model
+from latopo.models.settings import BaselineSettings
 from latopo.training import Trainer, TrainingSettings, seeded, train
-from latopo.training.loop import HISTORY
 
 SHORT = TrainingSettings(epochs=7)
 
 
 def make(name, seed=0, graph=False, **settings):
-    latent = {"gain": 4.0} if name.startswith("dcm") else {}
+    latent = {"gain": 4.0, **({"degree": None, "hold_degree": False} if "-" in name else {})} if name.startswith("dcm") else {}
     with seeded(seed):
         return build_model(name, 6, 3, graph=graph, hidden_channels=8, **latent, **settings)
 
@@ -28,15 +28,17 @@ def fit(blobs, name="dcm", settings=SHORT, y=None, **options):
 class Scripted(Model):
     """Answers from a list, one entry per evaluation: how sure it is of the right class at each node."""
 
+    default = BaselineSettings()
+
     def __init__(self, answers):
-        super().__init__()
+        super().__init__(1, 2)
         self.answers, self.at = torch.tensor(answers), -1
         self.weight = torch.nn.Parameter(torch.zeros(1))
 
     def forward(self, x, edge_index=None):
         self.at += not self.training
         sure = self.answers[max(self.at, 0)] + 0 * self.weight
-        return ModelOutput(torch.stack([sure, -sure], dim=1))
+        return ModelOutput(torch.stack([sure, -sure], dim=1), x)
 
 
 def scripted(answers, **settings):
@@ -47,9 +49,9 @@ def scripted(answers, **settings):
 
 
 @pytest.mark.parametrize("graph", [False, True])
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("name", SYSTEMS)
 def test_every_model_trains_and_the_same_seed_gives_the_same_numbers(blobs, name, graph):
-    if needs_graph(name) and not graph:
+    if SYSTEMS[name].needs_graph and not graph:
         with pytest.raises(LatopoError, match="needs a graph"):
             fit(blobs, name)
         return
@@ -66,27 +68,25 @@ def test_every_model_trains_and_the_same_seed_gives_the_same_numbers(blobs, name
     assert torch.equal(torch.get_rng_state(), expected_state)
 
 
-def test_labels_of_judges_train_trust_alone(blobs):
-    gradients = []
-    for seen in range(2):
-        model = make("gcn-judged", graph=True, judges=0.25)
+def test_labels_of_held_out_nodes_train_the_weights_of_the_branches_alone(blobs):
+    gradients, held_out = [], len(blobs.train) // 4
+    order = torch.randperm(len(blobs.train), generator=torch.Generator().manual_seed(0))
+    kept = blobs.train[order[:held_out]]  # drawn by the seed of the training
+    for changed in (False, True):
+        model = make("gcn-judged", graph=True, held_out=0.25)
         trainer = Trainer(
             model, blobs.x, blobs.y, blobs.ring, blobs.train, blobs.selection, TrainingSettings(epochs=1), num_classes=3
         )
-        fitted, judges = set(trainer._fitted.tolist()), set(trainer._judges.tolist())
-        assert fitted | judges == set(blobs.train.tolist())
-        assert not fitted & judges
-        assert len(judges) == len(blobs.train) // 4
-        if seen:
-            trainer.objective.target[trainer._judges] = (blobs.y[trainer._judges] + 1) % 3
-        trainer.advance()  # one step: in the next the trust has a say in everything
+        if changed:
+            trainer.objective.target[kept] = (blobs.y[kept] + 1) % 3
+        trainer.advance()  # one step: in the next the weights have a say in everything
         gradients.append({name: parameter.grad for name, parameter in model.named_parameters()})
     different = {name for name, gradient in gradients[0].items() if not torch.equal(gradient, gradients[1][name])}
-    assert different == {"trust"}
+    assert different == {"head.raw"}
 
 
 @pytest.mark.parametrize("count", [1, 2])
-def test_few_training_nodes_have_a_judge_or_none(blobs, count):
+def test_of_few_training_nodes_one_is_held_out_or_none(blobs, count):
     model = make("gcn-judged", graph=True)
     result = train(
         model,
@@ -99,7 +99,7 @@ def test_few_training_nodes_have_a_judge_or_none(blobs, count):
         num_classes=3,
     )
     assert all(math.isfinite(row["loss"]) for row in result.history)
-    assert bool(model.trust.any()) == (count == 2)
+    assert bool(model.head.raw.any()) == (count == 2)
 
 
 def test_other_seeds_give_other_numbers(blobs):
@@ -110,7 +110,9 @@ def test_other_seeds_give_other_numbers(blobs):
 def test_loss_falls_and_history_is_complete(blobs):
     _, result = fit(blobs, settings=TrainingSettings(epochs=45))
     assert [row["epoch"] for row in result.history] == list(range(1, 46))
-    assert all(tuple(row) == HISTORY for row in result.history)
+    terms = ("loss", "task_loss", "edge_loss", "polygon_loss")
+    assert all(tuple(row)[:5] == ("epoch", *terms) for row in result.history)
+    assert len({tuple(row) for row in result.history}) == 1
     tasks = [row["task_loss"] for row in result.history]
     assert sum(tasks[-10:]) < 0.7 * sum(tasks[:10])
     for row in result.history:
@@ -124,9 +126,8 @@ def test_loss_falls_and_history_is_complete(blobs):
 
 def test_models_without_reward_have_no_topology_loss(blobs):
     _, result = fit(blobs, "dcm-plus")
-    assert all(row["edge_loss"] is row["polygon_loss"] is None for row in result.history)
-    # The own features' loss comes on top.
-    assert all(row["loss"] > row["task_loss"] for row in result.history)
+    assert all("edge_loss" not in row and "polygon_loss" not in row for row in result.history)
+    assert all(row["loss"] == pytest.approx(row["task_loss"] + row["own_loss"]) for row in result.history)
     _, result = fit(blobs, "mlp")
     assert all(row["loss"] == row["task_loss"] for row in result.history)
 
@@ -222,12 +223,14 @@ def test_divergence_is_said(blobs):
 class Idle(Model):
     """A vector and a scalar that no gradient moves."""
 
+    default = BaselineSettings()
+
     def __init__(self):
-        super().__init__()
+        super().__init__(2, 2)
         self.vector, self.scalar = torch.nn.Parameter(torch.ones(2)), torch.nn.Parameter(torch.tensor(1.0))
 
     def forward(self, x, edge_index=None):
-        return ModelOutput(x + 0 * self.vector * self.scalar)
+        return ModelOutput(x + 0 * self.vector * self.scalar, x)
 
 
 def test_weight_decay_spares_the_scalars():
@@ -273,8 +276,8 @@ def test_bad_input(blobs):
     with pytest.raises(LatopoError, match="no result before the first evaluation"):
         Trainer(make("mlp"), blobs.x, blobs.y, None, blobs.train, blobs.selection, num_classes=3).result()
     for change in ({"epochs": 0}, {"evaluate_every": 0}, {"patience": 0}):
-        with pytest.raises(LatopoError, match=f"{next(iter(change))} is 0, expected a whole number of at least 1"):
+        with pytest.raises(LatopoError, match=f"{next(iter(change))} must be a whole number of at least 1.*, got 0"):
             TrainingSettings(**change)
     for change in ({"lr": 0.0}, {"weight_decay": -1.0}, {"lr": math.nan}):
-        with pytest.raises(LatopoError, match="expected lr > 0"):
+        with pytest.raises(LatopoError, match=f"{next(iter(change))} must be a number"):
             TrainingSettings(**change)

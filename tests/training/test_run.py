@@ -1,6 +1,10 @@
+import json
+from dataclasses import replace
+
 import pytest
 
 from latopo.errors import LatopoError
+from latopo.models import SYSTEMS
 from latopo.training import Run
 from latopo.training.run import WEIGHT_DECAYS
 
@@ -8,18 +12,30 @@ from latopo.training.run import WEIGHT_DECAYS
 def test_epochs_and_gain_follow_the_data_set():
     assert Run("cora", "mlp").training().epochs == 200
     assert Run("Squirrel", "mlp").training().epochs == 100
-    assert Run("cora", "dcm").model_settings() == {"gain": 50.0}
-    assert Run("chameleon", "dcm-all", graph=True).model_settings() == {"gain": 15.0}
+    gain = lambda *run, **options: Run(*run, **options).model_settings().latent.sampler.gain  # noqa: E731
+    assert gain("cora", "dcm") == 50.0
+    assert gain("chameleon", "dcm-all", graph=True) == 15.0
+    assert gain("cornell", "dcm") == 50.0
+    assert gain("texas", "dcm", settings={"gain": 9.0}) == 9.0
     for name in ("dcm-plus", "alpha-dgm", "dgm-e", "mlp", "topk-dcm"):
-        assert Run("cora", name).model_settings() == {}
-    assert Run("cornell", "dcm").model_settings() == {}
-    assert Run("texas", "dcm", settings={"gain": 9.0}).model_settings() == {"gain": 9.0}
+        assert Run("cora", name).model_settings() == SYSTEMS[name].resolved(graph=False)
 
 
 def test_settings_go_where_they_belong():
     run = Run("texas", "dcm-plus", seed=3, settings={"epochs": 12, "lr": 0.1, "rounds": 2})
     assert (run.training().epochs, run.training().lr, run.training().seed) == (12, 0.1, 3)
-    assert run.model_settings() == {"rounds": 2}
+    assert run.model_settings() == SYSTEMS["dcm-plus"].resolved(graph=False).change(rounds=2)
+
+
+def test_a_changed_preset_is_another_run(monkeypatch):
+    before = Run("texas", "dcm-plus").resolved()
+    assert before == json.loads(json.dumps(before))
+    assert Run("texas", "dcm-plus", settings={"rounds": 1, "epochs": 100}).resolved() == before  # defaults, named
+    assert Run("texas", "dcm-plus", settings={"rounds": 2}).resolved() != before
+    assert Run("texas", "dcm-plus", graph=True).resolved() != before
+    system = SYSTEMS["dcm-plus"]
+    monkeypatch.setitem(SYSTEMS, "dcm-plus", replace(system, settings=system.settings.change(degree=6.0)))
+    assert Run("texas", "dcm-plus").resolved() != before
 
 
 def test_weight_decay_is_searched_under_honest_only():
@@ -44,7 +60,7 @@ def test_first_rung_is_a_third_and_ends_with_an_evaluation(epochs, rung):
         ({"dataset": "texas", "model": "gcn"}, "gcn needs a graph; add --graph"),
         ({"dataset": "wine", "model": "dcm", "graph": True}, "Wine is a table and has no graph"),
         ({"dataset": "wine", "model": "dcm", "protocol": "fair"}, "expected honest or paper, got 'fair'"),
-        ({"dataset": "wine", "model": "dcm", "settings": {"epochs": 0}}, "epochs is 0"),
+        ({"dataset": "wine", "model": "dcm", "settings": {"epochs": 0}}, "epochs must be a whole number of at least 1"),
     ],
 )
 def test_bad_runs_are_refused_before_loading(arguments, message):

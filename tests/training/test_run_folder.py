@@ -9,7 +9,6 @@ from latopo.data import load
 from latopo.errors import LatopoError
 from latopo.models import load_model
 from latopo.training import Run, RunFolder, train_folds
-from latopo.training.loop import HISTORY
 
 QUICK = {"epochs": 6, "hidden_channels": 8, "gain": 5.0}
 
@@ -35,7 +34,7 @@ def test_everything_that_is_promised_is_there(tmp_path, karate):
     assert [len(fold["search"]) for fold in summary["folds"]] == [3, 3]
 
     metrics = read(folder.path / "metrics.csv")
-    assert tuple(metrics[0]) == ("fold", *HISTORY)
+    assert tuple(metrics[0])[:6] == ("fold", "epoch", "loss", "task_loss", "edge_loss", "polygon_loss")
     assert [(row["fold"], row["epoch"]) for row in metrics] == [(f, str(e)) for f in "01" for e in range(1, 7)]
     assert metrics[0]["selection_score"] == ""
     assert float(metrics[2]["selection_score"]) >= 0

@@ -19,13 +19,7 @@ Device = Annotated[
 
 def train(
     dataset: Annotated[str, typer.Argument(help="A name from `latopo datasets`.")],
-    model: Annotated[
-        str,
-        typer.Option(
-            help="mlp, gcn, dgm-e, dgm-m, dcm, dcm-all, topk-dcm, topk-dcm-all, dcm-plus, dcm-plus-edges, alpha-dgm, "
-            "gcn-plus, dcm-judged or gcn-judged."
-        ),
-    ] = "dcm",
+    model: Annotated[str, typer.Option(help="A name from `latopo models`.")] = "dcm",
     graph: Annotated[bool, typer.Option(help="Give the model the data set's graph.")] = False,
     protocol: Annotated[
         str, typer.Option(help="honest: a validation chunk chooses; paper: the best test score is reported.")
@@ -112,14 +106,14 @@ def parse_settings(pairs: list[str]) -> dict[str, Any]:
 
 def default_folder(run: "Run") -> Path:
     """``runs/texas-dcm-honest``, with what departs from the defaults in the name."""
-    parts = [run.dataset, run.model, *(["graph"] if run.graph else []), run.protocol]
+    parts = [run.entry.name, run.model, *(["graph"] if run.graph else []), run.protocol]
     parts += [f"seed-{run.seed}"] if run.seed else []
     parts += [f"{name}-{value}" for name, value in sorted(run.settings.items())]
     return Path("runs") / "-".join(parts)
 
 
 def check_data_root(command: str, data_root: Path | None) -> None:
-    """Raise if a data root was named that is no folder."""
+    """Raise if a data root was named that is not a folder."""
     from latopo.errors import LatopoError
 
     if data_root is not None and not data_root.expanduser().is_dir():
@@ -129,13 +123,12 @@ def check_data_root(command: str, data_root: Path | None) -> None:
 def _load(run: "Run", data_root: Path | None, device: str) -> Any:
     from latopo._device import find_device
     from latopo.data import load
-    from latopo.models import MODELS
     from latopo.training.protocol import new_model
 
     check_data_root("train", data_root)
-    if run.graph and not MODELS[run.model][0].uses_graph:
+    if run.graph and not run.system.uses_graph:
         typer.echo(f"note: {run.model} ignores the graph", err=True)
-    data = load(run.dataset, data_root).to(find_device(device))
+    data = load(run.entry.name, data_root).to(find_device(device))
     new_model(data, run)  # settings that no model knows are refused before a folder is made
     return data
 

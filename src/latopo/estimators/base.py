@@ -112,8 +112,7 @@ class DCMEstimator(BaseEstimator):
         """Train on checked data and answer for every row; ``target``: classes from 0, or values (``num_classes`` 0)."""
         name = type(self).__name__
         self.__dict__.pop("_model", None)  # a fit that fails leaves no mixture of two
-        self._check_parameters()
-        random = check_random_state(self.random_state)
+        random = self._check_parameters()
         seed = int(random.randint(2**31 - 1))
         edges = _edge_tensor(name, edge_index, X.shape[0])
         self.anchor_rows_ = self._anchor_rows(labelled, target if num_classes else None, random)
@@ -134,11 +133,19 @@ class DCMEstimator(BaseEstimator):
         self._adopt(model, fitted)
         return self._all_rows(X, output.prediction)
 
-    def _check_parameters(self) -> None:
+    def _check_parameters(self) -> np.random.RandomState:
+        """Refuse bad parameters by name; returns the source of random numbers."""
         try:
             Parameters(**{item.name: getattr(self, item.name) for item in fields(Parameters)})
         except LatopoError as error:
             raise LatopoError(f"{type(self).__name__}: {error}") from error
+        try:
+            return check_random_state(self.random_state)
+        except ValueError as error:
+            raise LatopoError(
+                f"{type(self).__name__}: random_state must be a seed from 0 to 2**32 - 1, a RandomState or None, "
+                f"got {self.random_state!r}"
+            ) from error
 
     def _width(self, labelled: int) -> int:
         return (32 if labelled < _MANY else 64) if self.hidden_channels == "auto" else self.hidden_channels

@@ -45,7 +45,7 @@ def validation_split(
 
 
 def interleaved(order: IntArray, y: NDArray[np.int64]) -> IntArray:
-    """Rows by their relative position within their class: (0.5, 1.5, …) / class size; first rows come first."""
+    """Rows by their relative position within their class, (0, 1, …) / class size; of equals the earlier row first."""
     classes = y[order]
     position = np.empty(order.size)
     for label in np.unique(classes):

@@ -23,7 +23,7 @@ MEASURES = (
 
 @torch.no_grad()
 def measure(model: Model, output: ModelOutput, train_labels: Tensor | None = None) -> dict[str, Any]:
-    """Size of the inferred complex and the state of what inferred it; None where a model has no such thing.
+    """Size of the inferred complex, None where there is none, and the model's own facts.
 
     ``train_homophily`` is the share of edges between equal labels among the edges between *training* nodes: the only
     homophily that may be looked at before the test.
@@ -46,7 +46,8 @@ def measure(model: Model, output: ModelOutput, train_labels: Tensor | None = Non
         "kept_share": kept_share(output),
     }
     if polygons is not None:
-        found |= {"num_candidates": polygons.num_candidates, "polygon_gain": polygons.gain}
+        gain = None if polygons.prob is None else polygons.gain
+        found |= {"num_candidates": polygons.num_candidates, "polygon_gain": gain}
     if train_labels is not None:
         homophily = cells.edge_homophily(train_labels, unlabelled=-1)
         found["train_homophily"] = None if math.isnan(homophily) else homophily
