@@ -182,7 +182,9 @@ def _check_same(path: Path, wanted: dict[str, Any]) -> None:
     except (ValueError, AttributeError) as error:
         raise LatopoError(f"{path / 'settings.json'} is broken ({error}); give another folder with --out") from error
     if differing:
-        changes = ", ".join(f"{name} {found.get(name)!r} (now {wanted[name]!r})" for name in differing)
+        named = [name for name in differing if name != "resolved"]  # which repeats the others at length
+        changes = ", ".join(f"{name} {found.get(name)!r} (now {wanted[name]!r})" for name in named)
+        changes = changes or "other defaults of its model than today's"
         raise LatopoError(f"{path} holds a run with {changes}; continue it as it was, or give another --out")
 
 
