@@ -4,7 +4,7 @@ import torch
 from latopo import CellComplex
 from latopo.errors import LatopoError
 from latopo.nn import CellConv
-from latopo.nn.cell_conv import effective_polygon_weight
+from latopo.nn.neighborhoods import effective_polygon_weight
 
 
 def edge_features(complex, width=4):
@@ -161,7 +161,7 @@ def test_reset_and_repr():
 
 
 def test_wrong_shape(house):
-    with pytest.raises(LatopoError, match=r"CellConv: x has shape \[7, 3\], expected .* = \[7, 4\]"):
+    with pytest.raises(LatopoError, match=r"CellConv: x has shape \[7, 3\], expected \[edges, in_channels=4\]"):
         CellConv(4, 2)(torch.ones(7, 3), house)
-    with pytest.raises(LatopoError, match="CellConv"):
+    with pytest.raises(LatopoError, match="x has 6 rows, expected one for each of 7 edges"):
         CellConv(4, 2)(torch.ones(6, 4), house)

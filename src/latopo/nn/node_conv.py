@@ -90,6 +90,8 @@ class NodeConv(nn.Module):
         if isinstance(graph, Tensor):
             check_once("NodeConv", graph, x.size(0))
             x = graph_product(x, graph, edge_weight)
+        elif edge_weight is not None:
+            raise LatopoError("NodeConv: edge_weight goes with an edge_index only")
         elif graph is not None:
             x = graph.nodes(x)
         return x if self.bias is None else x + self.bias

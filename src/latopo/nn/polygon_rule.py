@@ -53,11 +53,12 @@ class PolygonRule:
     ) -> "PolygonRule":
         """From scores and probabilities of the chosen polygons [P] and the statistics of all candidates."""
         largest = float(prob.max())
-        # As in the polygon inference, scores that differ by rounding alone are equal.
-        if deviation <= 16 * torch.finfo(scores.dtype).eps * float(scores.abs().max()):
+        if deviation == 0:
             return cls(mean, 0.0, gain, alpha, 0.0, largest, share=share)
         best = (float(scores[prob.argmax()]) - mean) / deviation
-        threshold = gain * best - math.log(largest) if alpha == 1 else (alpha - 1) * gain * best - largest ** (alpha - 1)
+        threshold = (
+            gain * best - math.log(largest) if alpha == 1 else (alpha - 1) * gain * best - largest ** (alpha - 1)
+        )
         lowest = (float(scores.min()) - mean) / deviation if alpha == 1 else None
         return cls(mean, deviation, gain, alpha, threshold, largest, lowest, share)
 

@@ -66,11 +66,12 @@ class RecordedNeighborhoods(ComplexNeighborhoods):
     def __init__(self, cx: CellComplex, relaxation: Relaxation) -> None:
         super().__init__(cx, *cell_weights(cx, relaxation))
         self.sent: list[Tensor] = []
-        self.degree = self.around(torch.zeros(cx.num_edges, 1, dtype=torch.float64))[1][:, 0] - 1
+        nothing = torch.zeros(cx.num_edges, 0, dtype=torch.float64, device=cx.edge_index.device)
+        self.degree = self.around(nothing)[1][:, 0] - 1
 
     def nodes(self, x: Tensor) -> Tensor:
         """Kept: what a node sends, already divided by the root of its degree."""
-        self.sent.append((1 + self.degree).rsqrt()[:, None] * x)
+        self.sent.append((1 + self.degree).rsqrt()[:, None].to(x.dtype) * x)
         return super().nodes(x)
 
     def ends(self, x: Tensor) -> Tensor:
@@ -94,14 +95,17 @@ class QueryNeighborhoods:
     """
 
     def __init__(self, fitted: RecordedNeighborhoods, cells: QueryCells) -> None:
-        self._sent, self._cells, self._anchor_degree = iter(fitted.sent), cells, fitted.degree
+        self._sent, self._cells = iter(fitted.sent), cells
+        self._anchor_degree = fitted.degree.to(cells.weight.dtype)
         self._query, self._count = cells.query, cells.ptr.numel() - 1
         self._degree = self._at_query(cells.weight)
 
     def _received(self) -> Tensor:
         sent = next(self._sent, None)
         if sent is None:
-            raise LatopoError("QueryNeighborhoods: more sums than the fitted pass had; use the layers that were recorded")
+            raise LatopoError(
+                "QueryNeighborhoods: more sums than the fitted pass had; use the layers that were recorded, once"
+            )
         return sent
 
     def _at_query(self, values: Tensor) -> Tensor:
