@@ -53,14 +53,6 @@ def test_weights_equal_dense_adjacencies(house):
     torch.testing.assert_close(conv(x, house, edge_weight, polygon_weight), expected)
 
 
-def test_effective_weight_where_one_kind_has_none(house):
-    assert effective_polygon_weight(house, None, None) is None
-    assert effective_polygon_weight(house, None, house.polygon_prob) is house.polygon_prob
-    expected = torch.tensor([0.4, 0.1], dtype=torch.float64)
-    torch.testing.assert_close(effective_polygon_weight(house, house.edge_prob, None), expected)
-    assert effective_polygon_weight(house.skeleton(1), house.edge_prob, None).shape == (0,)
-
-
 def test_gradcheck(house):
     conv = CellConv(2, 2).double()
     inputs = [edge_features(house, 2), house.edge_prob.clone(), house.polygon_prob.clone()]

@@ -28,7 +28,8 @@ class CellConv(nn.Module):
         bias: whether a bias is added.
 
     Shapes:
-        - **x**: [E, F_in], **cells**: a complex or its neighbourhoods, **edge_weight**: [E] or None, **polygon_weight**: [P] or None
+        - **x**: [E, F_in], **cells**: a complex or its neighbourhoods, **edge_weight**: [E] or None,
+          **polygon_weight**: [P] or None, both with a complex only
         - **output**: [E, F_out]
 
     Example:

@@ -58,8 +58,8 @@ class NodeConv(nn.Module):
         bias: whether there is a :math:`\mathbf{b}`.
 
     Shapes:
-        - **x**: [N, F_in], **graph**: edge_index [2, E] with each undirected edge once, the neighbourhoods of a complex,
-          or None, **edge_weight**: [E], with an edge_index only
+        - **x**: [N, F_in], **graph**: edge_index [2, E] with each undirected edge once, neighbourhoods, or None,
+          **edge_weight**: [E] or None, with an edge_index only
         - **output**: [N, F_out]
 
     Example:

@@ -176,8 +176,11 @@ class PolygonInference(nn.Module):
         if found.prob is None:
             return PolygonRule.everything(share)
         scores = self.scores(x_aux, cx.edge_index, cx.polygons)
-        alpha = 1.0 if self.sampler == "topk" else float(torch.as_tensor(alpha_value(self.alpha)))
-        return PolygonRule.fitted(scores, found.prob, found.mean, found.deviation, found.gain, alpha, share)
+        cut = self.sampler == "topk"
+        alpha = 1.0 if cut else float(torch.as_tensor(alpha_value(self.alpha)))
+        return PolygonRule.fitted(
+            scores, found.prob, found.mean, found.deviation, found.gain, alpha, share=share, cut=cut
+        )
 
     def _candidates(self, edge_index: Tensor, num_nodes: int) -> tuple[dict[int, Tensor], int]:
         if self.max_length < 3:
