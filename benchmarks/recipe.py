@@ -27,9 +27,9 @@ ROWS: dict[str, tuple[str, dict[str, Any]]] = {
     "dcm-plus": ("dcm-plus", {}),
     "dcm-plus, encoder not detached": ("dcm-plus", {"detach": False}),
     "dcm-plus, degree not held": ("dcm-plus", {"hold_degree": False}),
-    "dcm-plus, latent features never hidden": ("dcm-plus", {"hide_latent": 0.0}),
+    "dcm-plus, latent features never hidden": ("dcm-plus", {"latent_dropout": 0.0}),
     "dcm-plus, no loss of its own for the skip": ("dcm-plus", {"own_loss": False}),
-    "dcm-plus, weight decay on the encoder": ("dcm-plus", {"decay_graph": True}),
+    "dcm-plus, weight decay on the encoder": ("dcm-plus", {"decay_encoder": True}),
     "alpha-dgm": ("alpha-dgm", {}),
     "dcm-plus-edges": ("dcm-plus-edges", {}),
 }

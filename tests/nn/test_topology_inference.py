@@ -187,7 +187,6 @@ def test_an_extreme_query_does_not_change_the_others(points, messages, size):
     fitted = fit(topology, points[:30])
     extreme = torch.full((1, 6), size, dtype=torch.float64)
     together = answers(topology, fitted, messages, torch.cat([points, extreme]))
-    assert torch.isfinite(together).all() or size == 1e300
     torch.testing.assert_close(together[:40], answers(topology, fitted, messages, points), rtol=0, atol=1e-9)
 
 
