@@ -23,13 +23,15 @@ from latopo.nn import (
     AlphaDGM,
     AuxiliaryEncoder,
     CellConv,
+    ComplexNeighborhoods,
     Downlift,
-    GraphConv,
+    EntmaxSampler,
+    NodeConv,
     PolygonInference,
     TopologyLoss,
     Uplift,
 )
-from latopo.nn.relaxation import Relaxation, cell_weights
+from latopo.nn.relaxation import Relaxation
 
 Branch = Literal["learned", "frozen", "without", "all"]
 BRANCHES: tuple[Branch, ...] = ("learned", "frozen", "without", "all")
@@ -65,7 +67,7 @@ class TorusNet(nn.Module):
     ) -> None:
         super().__init__()
         self.encoder, self.polygons, self.relaxation, self.graph = encoder, polygons, relaxation, graph
-        self.first = GraphConv(in_channels, hidden_channels)
+        self.first = NodeConv(in_channels, hidden_channels)
         self.uplift, self.cell_conv, self.downlift = Uplift(), CellConv(hidden_channels, hidden_channels), Downlift()
         self.head = nn.Linear(2 * hidden_channels, 2)
 
@@ -80,11 +82,10 @@ class TorusNet(nn.Module):
     def forward(self, codes: Tensor, signal: Tensor, edge_index: Tensor) -> tuple[Tensor, CellComplex]:
         """Class scores of every node, and the complex."""
         complex = self.infer(codes, edge_index)
-        edge_weight, polygon_weight = cell_weights(complex, self.relaxation)
+        cells = ComplexNeighborhoods.relaxed(complex, self.relaxation)
         nodes = self.first(signal).relu()
-        edges = self.uplift(nodes, complex.edge_index)
-        edges = self.cell_conv(edges, complex, edge_weight, polygon_weight).relu()
-        down = self.downlift(edges, complex.edge_index, complex.num_nodes, edge_weight)
+        edges = self.cell_conv(self.uplift(nodes, cells), cells).relu()
+        down = self.downlift(edges, cells)
         return self.head(torch.cat([nodes, down], dim=1)), complex
 
 
@@ -147,7 +148,8 @@ def build_graph(setting: Setting, encoder: nn.Module, channels: int) -> AlphaDGM
     if setting.edges in ("own", "frozen"):
         encoder = build_encoder(setting, channels)
     learn = setting.edges in ("shared", "own")
-    graph = AlphaDGM(channels, encoder=encoder, degree=setting.degree, learn_gain=learn, learn_alpha=learn)
+    sampler = EntmaxSampler(degree=setting.degree, learn_gain=learn, learn_alpha=learn)
+    graph = AlphaDGM(channels, encoder=encoder, sampler=sampler)
     return graph.requires_grad_(False) if setting.edges == "frozen" else graph
 
 

@@ -6,6 +6,7 @@ Names of fields are unique in a tree, so ``gain=20`` says enough, wherever the g
 """
 
 import math
+import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from types import NoneType, UnionType
@@ -60,14 +61,15 @@ class Settings:
 
 
 def _as_declared(value: Any, declared: Any) -> Any:
-    """NumPy's numbers as Python's, whole numbers as floats where floats are declared."""
-    if hasattr(value, "item") and not isinstance(value, Settings):
+    """NumPy's numbers as Python's, whole numbers as floats where floats are declared, lists as tuples."""
+    if getattr(value, "ndim", None) == 0:
         value = value.item()
     options = _options(declared)
-    if isinstance(value, int) and not isinstance(value, bool) and float in options and int not in options:
+    if type(value) is int and float in options and int not in options and abs(value) <= sys.float_info.max:
         return float(value)
-    if isinstance(value, list) and tuple in [get_origin(option) for option in options]:
-        return tuple(value)
+    for option in options:
+        if isinstance(value, list | tuple) and get_origin(option) is tuple:
+            return tuple(_as_declared(item, get_args(option)[0]) for item in value)
     return value
 
 
@@ -90,22 +92,23 @@ def _fits_one(value: Any, option: Any) -> bool:
 
 
 def _within(value: Any, bounds: dict[str, float]) -> bool:
+    if isinstance(value, tuple):
+        return all(_within(item, bounds) for item in value)
     number = isinstance(value, int | float) and not isinstance(value, bool)
     return not number or all(_BOUNDS[name][0](value, bound) for name, bound in bounds.items())
 
 
 def _words(declared: Any, limits: str) -> str:
-    limits = f" {limits}" if limits else ""
     names = {
-        int: f"a whole number{limits}", float: f"a number{limits}", bool: "true or false", NoneType: "null",
-        str: "a text",
+        int: f"a whole number {limits}".rstrip(), float: f"a number {limits}".rstrip(), bool: "true or false",
+        NoneType: "null", str: "a text",
     }  # fmt: skip
     words = []
     for option in _options(declared):
         if get_origin(option) is Literal:
             words += [str(name) for name in get_args(option)]
         elif get_origin(option) is tuple:
-            words.append("a list")
+            words.append(f"a list, each item {_words(get_args(option)[0], limits)}")
         elif isinstance(option, type) and issubclass(option, Settings):
             words.append(option.kind or option.__name__)
         else:
@@ -166,7 +169,7 @@ def _part(value: Any, declared: Any) -> Any:
     """The part that a word stands for; any other value as it is."""
     kinds = [option for option in _options(declared) if isinstance(option, type) and issubclass(option, Settings)]
     for option in kinds:
-        if value is True or (isinstance(value, str) and value == option.kind):
+        if value is True or (isinstance(value, str) and value == option.kind != ""):
             return option()
     return value
 

@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from latopo import CellComplex
+from latopo import CellComplex, induced_cycles
 
 
 @pytest.fixture(autouse=True)
@@ -56,3 +56,20 @@ def silent() -> Callable[[nn.Module], set[str]]:
         return {name for name, size in sizes.items() if size <= 1e-9 * largest}
 
     return names
+
+
+@pytest.fixture
+def random_complex() -> Callable[[int], CellComplex]:
+    """A complex on 12 nodes by its seed: random edges, half of their cycles up to length 5, random probabilities."""
+
+    def make(seed: int) -> CellComplex:
+        generator = torch.Generator().manual_seed(seed)
+        pairs = torch.combinations(torch.arange(12))
+        edges = pairs[torch.rand(len(pairs), generator=generator) < 0.3].t()
+        cycles = induced_cycles(edges, 12, 5).items()
+        polygons = {length: rows[torch.rand(len(rows), generator=generator) < 0.5] for length, rows in cycles}
+        count = sum(len(rows) for rows in polygons.values())
+        probs = [torch.rand(size, generator=generator, dtype=torch.float64) for size in (edges.size(1), count)]
+        return CellComplex(12, edges, polygons, *probs)
+
+    return make

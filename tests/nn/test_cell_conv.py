@@ -4,7 +4,7 @@ import torch
 from latopo import CellComplex
 from latopo.errors import LatopoError
 from latopo.nn import CellConv
-from latopo.nn.cell_conv import effective_polygon_weight
+from latopo.nn.neighborhoods import effective_polygon_weight
 
 
 def edge_features(complex, width=4):
@@ -51,14 +51,6 @@ def test_weights_equal_dense_adjacencies(house):
     lower = scale[:, None] * shares * scale
     expected = upper @ x @ conv.upper.weight.t() + lower @ x @ conv.lower.weight.t() + conv.skip(x)
     torch.testing.assert_close(conv(x, house, edge_weight, polygon_weight), expected)
-
-
-def test_effective_weight_where_one_kind_has_none(house):
-    assert effective_polygon_weight(house, None, None) is None
-    assert effective_polygon_weight(house, None, house.polygon_prob) is house.polygon_prob
-    expected = torch.tensor([0.4, 0.1], dtype=torch.float64)
-    torch.testing.assert_close(effective_polygon_weight(house, house.edge_prob, None), expected)
-    assert effective_polygon_weight(house.skeleton(1), house.edge_prob, None).shape == (0,)
 
 
 def test_gradcheck(house):
@@ -161,7 +153,7 @@ def test_reset_and_repr():
 
 
 def test_wrong_shape(house):
-    with pytest.raises(LatopoError, match=r"CellConv: x has shape \[7, 3\], expected .* = \[7, 4\]"):
+    with pytest.raises(LatopoError, match=r"CellConv: x has shape \[7, 3\], expected \[edges, in_channels=4\]"):
         CellConv(4, 2)(torch.ones(7, 3), house)
-    with pytest.raises(LatopoError, match="CellConv"):
+    with pytest.raises(LatopoError, match="x has 6 rows, expected one for each of 7 edges"):
         CellConv(4, 2)(torch.ones(6, 4), house)

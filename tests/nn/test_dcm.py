@@ -5,15 +5,27 @@ from torch_geometric.data import Batch, Data
 
 from latopo import CellComplex
 from latopo.errors import LatopoError, TooManyCellsError
-from latopo.nn import DCM, AlphaDGM, PolygonInference, TopologyLoss
+from latopo.nn import (
+    DCM,
+    AlphaDGM,
+    BudgetSampler,
+    EntmaxSampler,
+    PolygonInference,
+    TopKSampler,
+    TopologyLoss,
+)
 
 RELAXATIONS = ["none", "weighted", "straight_through"]
+
+
+def dgm(width=6, **options):
+    return AlphaDGM(width, 8, sampler=EntmaxSampler(**options))
 
 
 def layer(relaxation="weighted", seed=0, **options):
     """A layer on points [N, 6] that finds dozens of edges and several polygons."""
     torch.manual_seed(seed)
-    options = {"graph": AlphaDGM(6, 8, gain=2.0), "polygons": PolygonInference(gain=0.5)} | options
+    options = {"graph": dgm(gain=2.0), "polygons": PolygonInference(gain=0.5)} | options
     return DCM(6, 5, relaxation=relaxation, **options).double()
 
 
@@ -40,10 +52,10 @@ def test_equals_its_parts(points, relaxation, concat):
     edge_weight = polygon_weight = None
     if relaxation == "weighted":
         edge_weight, polygon_weight = complex.edge_prob, complex.polygon_prob / complex.polygon_prob.max()
-    nodes = module.node_convs[0](points, complex.edge_index, edge_weight).relu()
+    nodes = module.messages.node_convs[0](points, complex.edge_index, edge_weight).relu()
     edges = nodes[complex.edge_index].mean(0)
-    edges = module.edge_convs[0](edges, complex, edge_weight, polygon_weight).relu()
-    down = module.downlift(edges, complex.edge_index, 40, edge_weight)
+    edges = module.messages.edge_convs[0](edges, complex, edge_weight, polygon_weight).relu()
+    down = module.messages.downlift(edges, complex, edge_weight)
     torch.testing.assert_close(out, torch.cat([nodes, down], 1) if concat else nodes + down)
 
 
@@ -70,16 +82,18 @@ def test_a_batch_is_its_graphs_one_by_one(points, ring, relaxation, given):
     torch.testing.assert_close(actual, expected)
 
 
-@pytest.mark.parametrize("options", [{"degree": 5.0}, {"degree": 5.0, "hold_degree": True}, {"sampler": "topk"}])
-def test_a_batch_whose_first_cloud_is_too_small_to_calibrate(points, options):
-    module = layer(graph=AlphaDGM(6, 8, **options))
+@pytest.mark.parametrize(
+    "sampler", [lambda: EntmaxSampler(degree=5.0), lambda: EntmaxSampler(degree=5.0, hold_degree=True), TopKSampler]
+)
+def test_a_batch_whose_first_cloud_is_too_small_to_calibrate(points, sampler):
+    module = layer(graph=AlphaDGM(6, 8, sampler=sampler()))
     out, _ = module(points, batch=torch.tensor([0] + [1] * 39))
     out.sum().backward()
-    assert bool(module.graph.calibrated)
+    assert bool(module.topology.graph.sampler.calibrated)
 
 
 def test_a_second_layer_takes_the_batch_of_the_first(points):
-    first, second = layer(), DCM(10, 5, graph=AlphaDGM(10, 8, gain=2.0)).double()
+    first, second = layer(), DCM(10, 5, graph=dgm(10, gain=2.0)).double()
     batch = torch.arange(2).repeat_interleave(20)
     x, complex = first(points, batch=batch)
     out, complex = second(x, complex.edge_index, batch)
@@ -122,12 +136,13 @@ def test_infer_shows_what_led_to_the_complex(points):
     assert polygons.num_candidates >= complex.num_polygons
 
 
-@pytest.mark.parametrize("sampler", ["entmax", "topk", "budget"])
+@pytest.mark.parametrize(
+    "sampler", [lambda: EntmaxSampler(2.0), TopKSampler, lambda: BudgetSampler(80.0, EntmaxSampler(2.0))]
+)
 def test_determinism(points, sampler):
     def run():
         torch.manual_seed(0)
-        budget = 80.0 if sampler == "budget" else None
-        graph = AlphaDGM(6, 8, gain=2.0, sampler=sampler, budget=budget)
+        graph = AlphaDGM(6, 8, sampler=sampler())
         return layer(graph=graph, polygons=PolygonInference(candidate_budget=5), rounds=2, dropout=0.3)(points)
 
     (first, complex), (second, other) = run(), run()
@@ -214,16 +229,19 @@ def test_every_parameter_learns_from_the_reward(points, ring, silent, form, with
     parts = reward(out[:, :3], labels(), topology.complex, graph=topology.graph)
     (task_loss(out) + parts.total).backward()
     # The scores of the edges contain neither γ nor α; printed literally the edge loss is a constant.
-    unmoved = {"graph.gain.shift", "graph.alpha.raw"} if form in ("score", "literal") else set()
+    unmoved = (
+        {f"topology.graph.sampler.{name}" for name in ("gain.shift", "alpha.raw")}
+        if form in ("score", "literal")
+        else set()
+    )
     assert silent(module) == unmoved
 
 
 def test_without_relaxation_the_task_does_not_reach_the_topology(points):
     module = layer("none")
     task_loss(module(points)[0]).backward()
-    topology = [*module.graph.parameters(), *module.polygons.parameters()]
-    assert all(parameter.grad is None for parameter in topology)
-    assert all(parameter.grad is not None for parameter in module.node_convs.parameters())
+    assert all(parameter.grad is None for parameter in module.topology.parameters())
+    assert all(parameter.grad is not None for parameter in module.messages.node_convs.parameters())
 
 
 @pytest.mark.parametrize("sampler", ["entmax", "budget", "topk"])
@@ -237,11 +255,11 @@ def test_polygon_parameters_learn(points, silent, sampler):
 @pytest.mark.parametrize("polygons", [PolygonInference(2), PolygonInference(sampler="all")])
 def test_no_parameter_without_a_choice_of_polygons(points, silent, polygons):
     module = layer(polygons=polygons)
-    assert list(module.polygons.parameters()) == []
+    assert list(module.topology.polygons.parameters()) == []
     out, complex = module(points)
     task_loss(out).backward()
     # Without polygons the upper weights have nothing to multiply.
-    assert silent(module) == (set() if complex.num_polygons else {"edge_convs.0.upper.weight"})
+    assert silent(module) == (set() if complex.num_polygons else {"messages.edge_convs.0.upper.weight"})
 
 
 def test_training_improves_on_the_start(points):
@@ -263,10 +281,10 @@ def test_training_improves_on_the_start(points):
 
 def test_state_dict_round_trip(points):
     torch.manual_seed(0)
-    first = DCM(6, 5, graph=AlphaDGM(6, 8, degree=4.0)).double()
+    first = DCM(6, 5, graph=dgm(degree=4.0)).double()
     out, complex = first(points)
     torch.manual_seed(1)
-    second = DCM(6, 5, graph=AlphaDGM(6, 8, degree=4.0)).double()
+    second = DCM(6, 5, graph=dgm(degree=4.0)).double()
     second.load_state_dict(first.state_dict())
     again, other = second(points)
     assert torch.equal(out, again)
@@ -300,7 +318,7 @@ def test_stacking(points, ring, silent):
 @pytest.mark.parametrize("rounds", [1, 2, 3, 4])
 def test_rounds_and_shapes(points, rounds):
     module = layer(rounds=rounds)
-    assert len(module.node_convs) == len(module.edge_convs) == rounds
+    assert len(module.messages.node_convs) == len(module.messages.edge_convs) == rounds
     assert module(points)[0].shape == (40, 10)
     assert layer(rounds=rounds, concat=False)(points)[0].shape == (40, 5)
 
@@ -327,7 +345,7 @@ def test_dropout_between_rounds_in_training_only(points):
 def test_repr():
     module = DCM(6, 5)
     assert repr(module).startswith("DCM(\n  6, 5, relaxation='weighted'\n")
-    for part in ("AlphaDGM", "PolygonInference", "GraphConv(6, 5", "Uplift", "CellConv", "Downlift", "LearnableAlpha"):
+    for part in ("AlphaDGM", "PolygonInference", "NodeConv(6, 5", "Uplift", "CellConv", "Downlift", "LearnableAlpha"):
         assert part in repr(module)
 
 
@@ -352,7 +370,7 @@ def test_few_points(points, count, relaxation):
 def test_no_edges_and_no_polygons(house, points, relaxation):
     module, x = layer(relaxation), points[:7]
     none = CellComplex(7, torch.zeros(2, 0, dtype=torch.int64), None, torch.zeros(0).double(), torch.zeros(0).double())
-    expected = module.node_convs[0](x).relu()
+    expected = module.messages.node_convs[0](x).relu()
     torch.testing.assert_close(module.propagate(x, none), torch.cat([expected, torch.zeros(7, 5)], 1).double())
     assert torch.isfinite(module.propagate(x, house.skeleton(1))).all()
 
@@ -371,7 +389,7 @@ def test_duplicates_only():
 def test_zero_rows_train_without_a_clique(silent, relaxation):
     x = (torch.rand(400, 6, generator=torch.Generator().manual_seed(0), dtype=torch.float64) + 0.1).round(decimals=2)
     x[torch.randperm(400, generator=torch.Generator().manual_seed(1))[:233]] = 0
-    module = layer(relaxation, graph=AlphaDGM(6, 8, gain=10.0))
+    module = layer(relaxation, graph=dgm(gain=10.0))
     for _ in range(3):
         module.zero_grad()
         out, complex = module(x)
@@ -399,8 +417,8 @@ def test_isolated_nodes_self_loops_and_directions(points, ring):
 
 def test_low_gain_is_caught_or_runs_within_the_budget(points):
     with pytest.raises(TooManyCellsError, match="Raise the gain or alpha"):
-        layer(graph=AlphaDGM(6, 8, gain=0.01, max_edges=1000))(points)
-    module = layer(graph=AlphaDGM(6, 8, gain=0.3), polygons=PolygonInference(candidate_budget=100))
+        layer(graph=dgm(gain=0.01, max_edges=1000))(points)
+    module = layer(graph=dgm(gain=0.3), polygons=PolygonInference(candidate_budget=100))
     complex, _, polygons = module.infer(points)
     assert polygons.num_candidates > polygons.num_scored == 100
     assert complex.num_polygons <= 100
@@ -426,21 +444,21 @@ def test_bad_input(points, house):
         layer().propagate(points, house)
     with pytest.raises(LatopoError, match="DCM: relaxation must be"):
         DCM(6, 5, relaxation="soft")
-    with pytest.raises(LatopoError, match="DCM: rounds must be at least 0, got -1"):
+    with pytest.raises(LatopoError, match="CellMessages: rounds must be at least 0, got -1"):
         DCM(6, 5, rounds=-1)
-    with pytest.raises(LatopoError, match="DCM: without rounds the width stays 6, got out_channels=5"):
+    with pytest.raises(LatopoError, match="CellMessages: without rounds the width stays 6, got out_channels=5"):
         DCM(6, 5, rounds=0)
 
 
 def test_settings_reach_the_parts():
     module = DCM(4, 3, max_length=5, alpha=1.7, gain=9.0)
-    assert module.graph.alpha_value().item() == pytest.approx(1.7)
-    assert module.polygons.alpha_value().item() == pytest.approx(1.7)
-    assert module.graph.gain().item() == 9.0
-    assert module.polygons.max_length == 5
-    with pytest.raises(LatopoError, match=r"DCM: dropout must be in \[0, 1\), got 3.0"):
+    assert module.topology.graph.sampler.alpha().item() == pytest.approx(1.7)
+    assert module.topology.polygons.alpha().item() == pytest.approx(1.7)
+    assert module.topology.graph.sampler.gain().item() == 9.0
+    assert module.topology.polygons.max_length == 5
+    with pytest.raises(LatopoError, match=r"CellMessages: dropout must be in \[0, 1\), got 3.0"):
         DCM(4, 3, dropout=3.0)
-    with pytest.raises(LatopoError, match=r"AlphaDGM: alpha must be a finite number of at least 1, got 0.5"):
+    with pytest.raises(LatopoError, match=r"EntmaxSampler: alpha must be a finite number of at least 1, got 0.5"):
         DCM(4, 3, alpha=0.5)
 
 

@@ -1,7 +1,7 @@
 import torch
 
 from latopo.nn import AuxiliaryEncoder
-from latopo.nn.graph_conv import graph_product
+from latopo.nn.node_conv import graph_product
 
 
 def test_mlp_and_gcn_share_weights(house, points):
@@ -25,5 +25,5 @@ def test_reset_and_repr():
     before = {name: tensor.clone() for name, tensor in encoder.state_dict().items() if "weight" in name}
     encoder.reset_parameters()
     assert not any(torch.equal(before[name], encoder.state_dict()[name]) for name in before)
-    assert "GraphConv(2, 3, bias=True)" in repr(encoder)
-    assert "GraphConv(3, 4, bias=False)" in repr(encoder)
+    assert "NodeConv(2, 3, bias=True)" in repr(encoder)
+    assert "NodeConv(3, 4, bias=False)" in repr(encoder)

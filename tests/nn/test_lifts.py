@@ -1,11 +1,12 @@
 import pytest
 import torch
 
+from latopo import CellComplex
 from latopo.errors import LatopoError
 from latopo.nn import Downlift, Uplift
 
 X = torch.tensor([[1.0, 10.0], [2.0, 20.0], [4.0, 40.0], [8.0, 80.0]])
-PATH = torch.tensor([[0, 1], [1, 2]])  # node 3 is alone
+PATH = CellComplex(4, torch.tensor([[0, 1], [1, 2]]))  # node 3 is alone
 
 
 def test_uplift():
@@ -17,24 +18,24 @@ def test_uplift():
 
 def test_downlift():
     edges = torch.tensor([[6.0], [12.0]])
-    torch.testing.assert_close(Downlift("sum")(edges, PATH, 4), torch.tensor([[6.0], [18.0], [12.0], [0.0]]))
-    torch.testing.assert_close(Downlift("mean")(edges, PATH, 4), torch.tensor([[3.0], [6.0], [6.0], [0.0]]))
+    torch.testing.assert_close(Downlift("sum")(edges, PATH), torch.tensor([[6.0], [18.0], [12.0], [0.0]]))
+    torch.testing.assert_close(Downlift("mean")(edges, PATH), torch.tensor([[3.0], [6.0], [6.0], [0.0]]))
     learned = Downlift("learnable", channels=1)
     expected = learned.linear(torch.tensor([[3.0], [6.0], [6.0], [0.0]]))
-    torch.testing.assert_close(learned(edges, PATH, 4), expected)
+    torch.testing.assert_close(learned(edges, PATH), expected)
 
 
 def test_downlift_with_weights():
     edges, weight = torch.tensor([[6.0], [12.0]]), torch.tensor([0.5, 1.0])
     expected = torch.tensor([[3.0 / 1.5], [15.0 / 2.5], [12.0 / 2.0], [0.0]])
-    torch.testing.assert_close(Downlift("mean")(edges, PATH, 4, weight), expected)
-    torch.testing.assert_close(Downlift("sum")(edges, PATH, 4, weight), torch.tensor([[3.0], [15.0], [12.0], [0.0]]))
+    torch.testing.assert_close(Downlift("mean")(edges, PATH, weight), expected)
+    torch.testing.assert_close(Downlift("sum")(edges, PATH, weight), torch.tensor([[3.0], [15.0], [12.0], [0.0]]))
 
 
 def test_gradcheck():
     edges = torch.randn(2, 3, dtype=torch.float64, requires_grad=True)
     weight = torch.tensor([0.3, 0.8], dtype=torch.float64, requires_grad=True)
-    assert torch.autograd.gradcheck(lambda x, w: Downlift("mean")(x, PATH, 4, w), (edges, weight))
+    assert torch.autograd.gradcheck(lambda x, w: Downlift("mean")(x, PATH, w), (edges, weight))
     assert torch.autograd.gradcheck(lambda x: Uplift("mean")(x, PATH), X.double().requires_grad_())
 
 
@@ -44,21 +45,21 @@ def test_edge_fades_out(aggr, gone):
     edges, weight = torch.randn(2, 3, dtype=torch.float64), torch.tensor([0.3, 0.8], dtype=torch.float64)
     rest = torch.arange(2) != gone
     faint = torch.where(rest, weight, 1e-9)
-    without = Downlift(aggr)(edges[rest], PATH[:, rest], 4, weight[rest])
-    torch.testing.assert_close(Downlift(aggr)(edges, PATH, 4, faint), without, atol=1e-6, rtol=0)
+    without = Downlift(aggr)(edges[rest], CellComplex(4, PATH.edge_index[:, rest]), weight[rest])
+    torch.testing.assert_close(Downlift(aggr)(edges, PATH, faint), without, atol=1e-6, rtol=0)
 
 
 def test_weight_of_an_only_edge_learns():
     weight = torch.tensor([0.5], dtype=torch.float64, requires_grad=True)
     edges = torch.tensor([[3.0]], dtype=torch.float64)
-    Downlift("mean")(edges, torch.tensor([[0], [1]]), 2, weight)[0, 0].backward()
+    Downlift("mean")(edges, CellComplex(2, torch.tensor([[0], [1]])), weight)[0, 0].backward()
     torch.testing.assert_close(weight.grad, torch.tensor([3 / 1.5**2], dtype=torch.float64))
 
 
 def test_no_edges():
-    none = torch.zeros(2, 0, dtype=torch.int64)
+    none = CellComplex(4, torch.zeros(2, 0, dtype=torch.int64))
     assert Uplift()(X, none).shape == (0, 2)
-    assert torch.equal(Downlift()(torch.zeros(0, 5), none, 3), torch.zeros(3, 5))
+    assert torch.equal(Downlift()(torch.zeros(0, 5), none), torch.zeros(4, 5))
 
 
 def test_reset_and_repr():
@@ -81,7 +82,7 @@ def test_bad_arguments():
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
 def test_a_hub_in_half_precision(dtype):
-    star = torch.stack([torch.zeros(2999, dtype=torch.int64), torch.arange(1, 3000)])
-    found = Downlift("mean")(torch.ones(2999, 1, dtype=dtype), star, 3000)
+    star = CellComplex(3000, torch.stack([torch.zeros(2999, dtype=torch.int64), torch.arange(1, 3000)]))
+    found = Downlift("mean")(torch.ones(2999, 1, dtype=dtype), star)
     assert found.dtype == dtype
     assert found[0].item() == pytest.approx(2999 / 3000, rel=0.01)

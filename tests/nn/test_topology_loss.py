@@ -4,7 +4,7 @@ from torch import nn
 
 from latopo import CellComplex
 from latopo.errors import LatopoError
-from latopo.nn import AlphaDGM, TopologyLoss
+from latopo.nn import AlphaDGM, EntmaxSampler, TopologyLoss
 
 FORMS = ["undirected", "score", "log", "literal"]
 
@@ -14,7 +14,7 @@ def graph(points):
     """The directed choices of seven points."""
     torch.manual_seed(0)
     with torch.no_grad():
-        return AlphaDGM(6, 8, gain=1.0).double()(points[:7])
+        return AlphaDGM(6, 8, sampler=EntmaxSampler(1.0)).double()(points[:7])
 
 
 def logits(right, y, classes=3):
@@ -123,7 +123,7 @@ def test_regression_on_whole_numbers_and_constants(house):
 
 def test_gradients(points, case):
     """Reward moves the topology in every form but the literal one, whose gradient is zero by construction."""
-    module = AlphaDGM(6, 8, gain=1.0).double()
+    module = AlphaDGM(6, 8, sampler=EntmaxSampler(1.0)).double()
     silent = {}
     for form in FORMS:
         module.zero_grad()
@@ -137,13 +137,13 @@ def test_gradients(points, case):
         silent[form] = {name for name, p in module.named_parameters() if p.grad is None or p.grad.abs().max() < 1e-9}
     everything = {name for name, _ in module.named_parameters()}
     assert silent == {
-        "undirected": set(), "score": {"gain.shift", "alpha.raw"}, "log": set(), "literal": everything,
+        "undirected": set(), "score": {"sampler.gain.shift", "sampler.alpha.raw"}, "log": set(), "literal": everything,
     }  # fmt: skip
 
 
 def test_literal_edge_loss_is_constant_in_the_parameters(points, case):
     """With gradients it would be rounding noise: Σ_j p_i(j) = 1 whatever the parameters are."""
-    graph = AlphaDGM(6, 8, gain=1.0).double()(points[:7])
+    graph = AlphaDGM(6, 8, sampler=EntmaxSampler(1.0)).double()(points[:7])
     sums = graph.prob.new_zeros(7).index_add(0, graph.row, graph.prob)
     torch.testing.assert_close(sums, torch.ones(7, dtype=torch.float64))
     gradient = torch.autograd.grad((sums * torch.arange(7)).sum(), graph.x_aux)[0]

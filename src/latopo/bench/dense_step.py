@@ -11,35 +11,41 @@ from torch import Tensor
 from torch.nn import functional
 
 from latopo.models import DCMNet
-from latopo.nn import AlphaDGM, CellConv, GraphConv, PolygonInference
+from latopo.nn import AlphaDGM, CellConv, CellMessages, EntmaxSampler, NodeConv, PolygonInference
+from latopo.nn.samplers import alpha_value
 
 __all__ = ["dense_forward"]
 
 
 def dense_forward(model: DCMNet, x: Tensor) -> tuple[Tensor, list[tuple[int, ...]], Tensor, Tensor]:
     """Prediction, polygons, edge probabilities [N, N] and polygon probabilities of the model's weights."""
+    latent, dropout = model.latent, model.settings.dropout
+    assert latent is not None
+    assert latent.topology.polygons is not None
     hidden = model.first(x).relu()
-    x_aux = model.dcm.graph.encoder(hidden.detach())
-    prob = _edge_rows(x_aux, model.dcm.graph)
+    x_aux = latent.topology.graph.encoder(hidden.detach())
+    prob = _edge_rows(x_aux, latent.topology.graph)
     symmetric = (prob + prob.t()) / 2
     edges = symmetric.detach().triu(1).nonzero().tolist()
-    cycles = _chordless_cycles(len(x), edges, model.dcm.polygons.max_length)
-    chosen = _polygon_rows(x_aux, cycles, model.dcm.polygons)
+    cycles = _chordless_cycles(len(x), edges, latent.topology.polygons.max_length)
+    chosen = _polygon_rows(x_aux, cycles, latent.topology.polygons)
     polygons = [cycle for cycle, p in zip(cycles, chosen.tolist(), strict=True) if p > 0]
-    features = functional.dropout(hidden, model.dropout, model.training)
-    out = _messages(features, edges, polygons, model)
-    return model.head(functional.dropout(out, model.dropout, model.training)), polygons, symmetric, chosen
+    features = functional.dropout(hidden, dropout, model.training)
+    out = _messages(features, edges, polygons, latent.messages)
+    return model.head(functional.dropout(out, dropout, model.training)), polygons, symmetric, chosen
 
 
 def _edge_rows(x_aux: Tensor, graph: AlphaDGM) -> Tensor:
     from entmax import entmax_bisect
 
+    sampler = graph.sampler
+    assert isinstance(sampler, EntmaxSampler)
     count = len(x_aux)
     z = -torch.cdist(x_aux, x_aux)
     off = ~torch.eye(count, dtype=torch.bool)
     rows = z.masked_select(off).view(count, count - 1)
-    scores = graph.gain() * (rows - rows.mean(1, keepdim=True)) / rows.std(1, correction=0, keepdim=True)
-    prob = entmax_bisect(scores, graph.alpha_value(), dim=1)
+    scores = sampler.gain() * (rows - rows.mean(1, keepdim=True)) / rows.std(1, correction=0, keepdim=True)
+    prob = entmax_bisect(scores, alpha_value(sampler.alpha), dim=1)
     return torch.zeros_like(z).masked_scatter(off, prob)
 
 
@@ -69,10 +75,10 @@ def _polygon_rows(x_aux: Tensor, cycles: list[tuple[int, ...]], polygons: Polygo
     z = torch.stack(scores)
     standard = (z - z.mean()) / z.std(correction=0).clamp(min=1e-12)
     gain = 1.0 if polygons.gain is None else polygons.gain()
-    return entmax_bisect(gain * standard, polygons.alpha_value(), dim=0)
+    return entmax_bisect(gain * standard, alpha_value(polygons.alpha), dim=0)
 
 
-def _messages(x: Tensor, edges: list[list[int]], polygons: list[tuple[int, ...]], model: DCMNet) -> Tensor:
+def _messages(x: Tensor, edges: list[list[int]], polygons: list[tuple[int, ...]], layers: CellMessages) -> Tensor:
     count = len(x)
     number = {tuple(edge): at for at, edge in enumerate(edges)}
     to_node = torch.zeros(count, len(edges))
@@ -85,8 +91,8 @@ def _messages(x: Tensor, edges: list[list[int]], polygons: list[tuple[int, ...]]
     adjacency = torch.eye(count)
     for u, v in edges:
         adjacency[u, v] = adjacency[v, u] = 1
-    nodes, conv = model.dcm.node_convs[0], model.dcm.edge_convs[0]
-    assert isinstance(nodes, GraphConv)
+    nodes, conv = layers.node_convs[0], layers.edge_convs[0]
+    assert isinstance(nodes, NodeConv)
     assert isinstance(conv, CellConv)
     x = (_normalised(adjacency) @ x @ nodes.weight + (0.0 if nodes.bias is None else nodes.bias)).relu()
     on_edges = (to_node.t() @ x) / 2

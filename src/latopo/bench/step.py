@@ -105,18 +105,22 @@ def _timed_step(
 ) -> None:
     from latopo.complex import CellComplex
     from latopo.cycles import induced_cycles
-    from latopo.nn import LatentGraph, LatentPolygons
+    from latopo.nn import ComplexNeighborhoods, LatentGraph, LatentPolygons
 
+    assert model.latent is not None
+    infer, messages = model.latent.topology, model.latent.messages
+    assert infer.polygons is not None
+    infer_polygons = infer.polygons
     model.zero_grad()
     hidden = timed("features", lambda: model.first(x).relu())
     assert isinstance(hidden, Tensor)
-    graph = timed("graph", lambda: model.dcm.graph(hidden))
+    graph = timed("graph", lambda: infer.graph(hidden))
     assert isinstance(graph, LatentGraph)
-    timed("cycles", lambda: induced_cycles(graph.edge_index, len(y), model.dcm.polygons.max_length))
-    polygons = timed("polygons (with their cycles)", lambda: model.dcm.polygons(graph.x_aux, graph.edge_index))
+    timed("cycles", lambda: induced_cycles(graph.edge_index, len(y), infer_polygons.max_length))
+    polygons = timed("polygons (with their cycles)", lambda: infer_polygons(graph.x_aux, graph.edge_index))
     assert isinstance(polygons, LatentPolygons)
     complex = CellComplex.from_canonical(len(y), graph.edge_index, polygons.polygons, graph.edge_prob, polygons.prob)
-    out = timed("message passing", lambda: model.head(model.dcm.propagate(hidden, complex)))
+    out = timed("message passing", lambda: model.head(messages(hidden, ComplexNeighborhoods(complex))))
     assert isinstance(out, Tensor)
     loss = torch.nn.functional.cross_entropy(out, y) + reward(out, y, complex).total
     timed("backward", loss.backward)

@@ -118,6 +118,7 @@ class AlphaDGM(nn.Module):
 
     def join(self, x: Tensor, anchors: Tensor) -> tuple[Tensor, NeighborRows]:
         """Auxiliary features of queries x [Q, in_channels], and their choice among anchors' auxiliary features."""
+        check_features("AlphaDGM", x, self.in_channels)
         x_aux = self.encoder(x, None)
         return x_aux, self.sampler.join(x_aux, anchors, self.similarity)
 

@@ -1,6 +1,5 @@
 """Message passing on edges: the cell convolution (equation 15 of the paper)."""
 
-import torch
 from torch import Tensor, nn
 
 from latopo.complex import CellComplex
@@ -29,7 +28,8 @@ class CellConv(nn.Module):
         bias: whether a bias is added.
 
     Shapes:
-        - **x**: [E, F_in], **cells**: a complex or its neighbourhoods, **edge_weight**: [E] or None, **polygon_weight**: [P] or None
+        - **x**: [E, F_in], **cells**: a complex or its neighbourhoods, **edge_weight**: [E] or None,
+          **polygon_weight**: [P] or None, both with a complex only
         - **output**: [E, F_out]
 
     Example:
@@ -62,7 +62,9 @@ class CellConv(nn.Module):
     ) -> Tensor:
         """Convolve the edge features x over a complex with these weights, or over neighbourhoods that have theirs."""
         if x.dim() != 2 or x.size(1) != self.in_channels:
-            raise LatopoError(f"CellConv: x has shape {list(x.shape)}, expected [edges, in_channels={self.in_channels}]")
+            raise LatopoError(
+                f"CellConv: x has shape {list(x.shape)}, expected [edges, in_channels={self.in_channels}]"
+            )
         upper, lower = as_neighborhoods(cells, edge_weight, polygon_weight).edges(x)
         return self.upper(upper) + self.lower(lower) + self.skip(x)
 

@@ -1,6 +1,7 @@
 """Message passing on the nodes and edges of a complex."""
 
 from collections.abc import Callable
+from inspect import signature
 from itertools import pairwise
 from typing import Any
 
@@ -42,8 +43,9 @@ class CellMessages(nn.Module):
         edges: whether there are messages between edges; without them the output is :math:`\mathbf{X}_{0,int}`.
         concat: whether the two halves stand side by side or are summed.
         dropout: between rounds.
-        node_conv: makes a convolution of nodes: :class:`~latopo.nn.NodeConv`, or any of PyG's that takes
-            ``edge_weight``, such as ``torch_geometric.nn.GraphConv``.
+        node_conv: makes a convolution of nodes: :class:`~latopo.nn.NodeConv`, one of PyG's (weighted cells need one
+            that takes ``edge_weight``, such as ``torch_geometric.nn.GraphConv``), or a module of your own, called as
+            ``conv(x, neighborhoods)``.
         edge_conv: makes a convolution of edges, called as ``conv(x, neighborhoods)`` like
             :class:`~latopo.nn.CellConv`.
 
@@ -118,7 +120,14 @@ class _BothDirections(nn.Module):
             raise LatopoError(f"{type(self.conv).__name__}: queries join NodeConv only; leave node_conv out")
         edges, weight = neighborhoods.cx.edge_index, neighborhoods.edge_weight
         both = torch.cat([edges, edges.flip(0)], dim=1)
-        return self.conv(x, both, edge_weight=None if weight is None else torch.cat([weight, weight]))
+        if weight is None:
+            return self.conv(x, both)
+        if "edge_weight" not in signature(self.conv.forward).parameters:
+            raise LatopoError(
+                f"{type(self.conv).__name__}: takes no edge_weight, and the cells are weighted; use relaxation='none' "
+                "or a convolution that takes it, such as GraphConv"
+            )
+        return self.conv(x, both, edge_weight=torch.cat([weight, weight]))
 
 
 def _fit_in(conv: nn.Module) -> nn.Module:

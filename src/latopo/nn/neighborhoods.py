@@ -55,7 +55,9 @@ class ComplexNeighborhoods:
         tensor([ 1., 11., 10.])
     """
 
-    def __init__(self, cx: CellComplex, edge_weight: Tensor | None = None, polygon_weight: Tensor | None = None) -> None:
+    def __init__(
+        self, cx: CellComplex, edge_weight: Tensor | None = None, polygon_weight: Tensor | None = None
+    ) -> None:
         self.cx, self.edge_weight, self._polygon_weight = cx, edge_weight, polygon_weight
 
     @classmethod
@@ -70,17 +72,18 @@ class ComplexNeighborhoods:
 
     def nodes(self, x: Tensor) -> Tensor:
         """Equation 14."""
+        _check_rows(x, self.cx.num_nodes, "nodes")
         return graph_product(x, self.cx.edge_index, self.edge_weight)
 
     def ends(self, x: Tensor) -> Tensor:
         """Equation 5."""
+        _check_rows(x, self.cx.num_nodes, "nodes")
         start, end = self.cx.edge_index
         return x.index_select(0, start) + x.index_select(0, end)
 
     def edges(self, x: Tensor) -> tuple[Tensor, Tensor]:
         """Equation 15; neither adjacency is ever built: each is two products with an incidence."""
-        if x.size(0) != self.cx.num_edges:
-            raise LatopoError(f"Neighborhoods: x has {x.size(0)} rows, expected one for each of {self.cx.num_edges} edges")
+        _check_rows(x, self.cx.num_edges, "edges")
         upper_scale, lower_scale = self._edge_scales(x)
         upper = upper_scale * self.cx.upper_product(upper_scale * x, polygon_weight=self.polygon_weight)
         return upper, lower_scale * self.cx.lower_product(lower_scale * x, self.edge_weight)
@@ -91,6 +94,7 @@ class ComplexNeighborhoods:
 
     def around(self, x: Tensor) -> tuple[Tensor, Tensor]:
         """Equation 9, before the division."""
+        _check_rows(x, self.cx.num_edges, "edges")
         x = widen(x)
         start, end = self.cx.edge_index
         weight = self._weights(x)
@@ -102,11 +106,20 @@ class ComplexNeighborhoods:
         return x.new_ones(self.cx.num_edges) if self.edge_weight is None else self.edge_weight.to(x.dtype)
 
 
+def _check_rows(x: Tensor, count: int, cells: str) -> None:
+    if x.size(0) != count:
+        raise LatopoError(f"Neighborhoods: x has {x.size(0)} rows, expected one for each of {count} {cells}")
+
+
 def as_neighborhoods(
     cells: CellComplex | Neighborhoods, edge_weight: Tensor | None = None, polygon_weight: Tensor | None = None
 ) -> Neighborhoods:
-    """A complex with these weights, or what can be heard on already."""
-    return ComplexNeighborhoods(cells, edge_weight, polygon_weight) if isinstance(cells, CellComplex) else cells
+    """A complex with these weights, or neighbourhoods, which have theirs."""
+    if isinstance(cells, CellComplex):
+        return ComplexNeighborhoods(cells, edge_weight, polygon_weight)
+    if edge_weight is not None or polygon_weight is not None:
+        raise LatopoError("Neighborhoods: these have weights of their own; give weights with a CellComplex only")
+    return cells
 
 
 def effective_polygon_weight(

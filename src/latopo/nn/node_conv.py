@@ -58,8 +58,8 @@ class NodeConv(nn.Module):
         bias: whether there is a :math:`\mathbf{b}`.
 
     Shapes:
-        - **x**: [N, F_in], **graph**: edge_index [2, E] with each undirected edge once, the neighbourhoods of a complex,
-          or None, **edge_weight**: [E], with an edge_index only
+        - **x**: [N, F_in], **graph**: edge_index [2, E] with each undirected edge once, neighbourhoods, or None,
+          **edge_weight**: [E] or None, with an edge_index only
         - **output**: [N, F_out]
 
     Example:
@@ -90,6 +90,8 @@ class NodeConv(nn.Module):
         if isinstance(graph, Tensor):
             check_once("NodeConv", graph, x.size(0))
             x = graph_product(x, graph, edge_weight)
+        elif edge_weight is not None:
+            raise LatopoError("NodeConv: edge_weight goes with an edge_index only")
         elif graph is not None:
             x = graph.nodes(x)
         return x if self.bias is None else x + self.bias

@@ -32,7 +32,7 @@ class LatentPolygons(NamedTuple):
         num_candidates: how many induced cycles the graph has.
         num_scored: how many of them were looked at; fewer if there are more than the candidate budget.
         mean: mean score μ of the candidates.
-        deviation: standard deviation σ of their scores.
+        deviation: standard deviation σ of their scores; 0 if they differ by rounding alone.
         gain: the gain γ that was used.
     """
 
@@ -140,7 +140,7 @@ class PolygonInference(nn.Module):
         sizes = [rows.size(0) for rows in candidates.values()]
         masks = torch.split_with_sizes(keep, sizes)
         polygons = {length: rows[mask] for (length, rows), mask in zip(candidates.items(), masks, strict=True)}
-        numbers = torch.stack([mean, deviation, gain.to(mean.dtype)]).tolist()
+        numbers = torch.stack([mean, torch.where(flat, 0.0, deviation), gain.to(mean.dtype)]).tolist()
         return LatentPolygons(polygons, prob[keep].to(x_aux.dtype), total, scored, *numbers)
 
     def scores(self, x_aux: Tensor, edge_index: Tensor, candidates: dict[int, Tensor]) -> Tensor:
@@ -176,8 +176,11 @@ class PolygonInference(nn.Module):
         if found.prob is None:
             return PolygonRule.everything(share)
         scores = self.scores(x_aux, cx.edge_index, cx.polygons)
-        alpha = 1.0 if self.sampler == "topk" else float(torch.as_tensor(alpha_value(self.alpha)))
-        return PolygonRule.fitted(scores, found.prob, found.mean, found.deviation, found.gain, alpha, share)
+        cut = self.sampler == "topk"
+        alpha = 1.0 if cut else float(torch.as_tensor(alpha_value(self.alpha)))
+        return PolygonRule.fitted(
+            scores, found.prob, found.mean, found.deviation, found.gain, alpha, share=share, cut=cut
+        )
 
     def _candidates(self, edge_index: Tensor, num_nodes: int) -> tuple[dict[int, Tensor], int]:
         if self.max_length < 3:
@@ -188,6 +191,7 @@ class PolygonInference(nn.Module):
             edge_index, num_nodes, self.max_length, budget=self.candidate_budget, generator=generator
         )
 
+    @torch.no_grad()
     def facts(self) -> dict[str, float]:
         """α by name, where it chooses."""
         if self.sampler in ("all", "topk") or self.max_length < 3:

@@ -13,8 +13,9 @@ __all__ = ["PolygonRule"]
 class PolygonRule:
     r"""How strong a new cycle of score z is beside the strongest fitted polygon.
 
-    Entmax gives :math:`p = [(\alpha - 1)\gamma (z - \mu)/\sigma - \tau]_+^{1/(\alpha - 1)}`, softmax (:math:`\alpha = 1`)
-    :math:`p = \exp(\gamma (z - \mu)/\sigma - \tau)`; with the fitted μ, σ, γ and threshold τ that holds for any z.
+    Entmax gives :math:`p = [(\alpha - 1)\gamma (z - \mu)/\sigma - \tau]_+^{1/(\alpha - 1)}`, softmax
+    (:math:`\alpha = 1`) :math:`p = \exp(\gamma (z - \mu)/\sigma - \tau)`; with the fitted μ, σ, γ and threshold τ that
+    holds for any z.
 
     Attributes:
         mean: μ of the fitted candidates' scores.
@@ -23,8 +24,8 @@ class PolygonRule:
         alpha: α.
         threshold: τ.
         largest: the largest fitted probability, by which all are divided; 0 if there was no polygon.
-        lowest: with softmax, the lowest standardised score that was chosen; below it a cycle has strength 0. Entmax has
-            a zero of its own.
+        lowest: the lowest standardised score that top-k chose; below it a cycle has strength 0. Entmax has a zero of
+            its own.
         share: share of the candidates that were scored. A query has no budget; its polygons are weighed by the share
             instead, which is what the budget does on average.
 
@@ -49,16 +50,29 @@ class PolygonRule:
 
     @classmethod
     def fitted(
-        cls, scores: Tensor, prob: Tensor, mean: float, deviation: float, gain: float, alpha: float, share: float
+        cls,
+        scores: Tensor,
+        prob: Tensor,
+        mean: float,
+        deviation: float,
+        gain: float,
+        alpha: float,
+        *,
+        share: float = 1.0,
+        cut: bool = False,
     ) -> "PolygonRule":
-        """From scores and probabilities of the chosen polygons [P] and the statistics of all candidates."""
+        """From scores and probabilities of the chosen polygons [P] and the statistics of all candidates.
+
+        With ``cut`` no cycle is a polygon whose score is below the lowest chosen one's, as under top-k.
+        """
         largest = float(prob.max())
-        # As in the polygon inference, scores that differ by rounding alone are equal.
-        if deviation <= 16 * torch.finfo(scores.dtype).eps * float(scores.abs().max()):
+        if deviation == 0:
             return cls(mean, 0.0, gain, alpha, 0.0, largest, share=share)
         best = (float(scores[prob.argmax()]) - mean) / deviation
-        threshold = gain * best - math.log(largest) if alpha == 1 else (alpha - 1) * gain * best - largest ** (alpha - 1)
-        lowest = (float(scores.min()) - mean) / deviation if alpha == 1 else None
+        threshold = (
+            gain * best - math.log(largest) if alpha == 1 else (alpha - 1) * gain * best - largest ** (alpha - 1)
+        )
+        lowest = (float(scores.min()) - mean) / deviation if cut else None
         return cls(mean, deviation, gain, alpha, threshold, largest, lowest, share)
 
     def strengths(self, scores: Tensor) -> Tensor:

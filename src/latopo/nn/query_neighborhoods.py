@@ -59,29 +59,31 @@ class RecordedNeighborhoods(ComplexNeighborhoods):
     """The sums on a complex, with what the cells sent in them; use under ``torch.no_grad()``.
 
     Attributes:
-        sent: one tensor for each sum over nodes or ends and two for each sum over edges, in the order of the calls.
+        sent: by the kind of the sum, what was sent in its first call, its second, and so on.
         degree: sum of the edge weights at each node, [N].
     """
 
     def __init__(self, cx: CellComplex, relaxation: Relaxation) -> None:
         super().__init__(cx, *cell_weights(cx, relaxation))
-        self.sent: list[Tensor] = []
-        self.degree = self.around(torch.zeros(cx.num_edges, 1, dtype=torch.float64))[1][:, 0] - 1
+        self.sent: dict[str, list[Tensor]] = {"nodes": [], "ends": [], "upper": [], "lower": []}
+        nothing = torch.zeros(cx.num_edges, 0, dtype=torch.float64, device=cx.edge_index.device)
+        self.degree = self.around(nothing)[1][:, 0] - 1
 
     def nodes(self, x: Tensor) -> Tensor:
         """Kept: what a node sends, already divided by the root of its degree."""
-        self.sent.append((1 + self.degree).rsqrt()[:, None] * x)
+        self.sent["nodes"].append((1 + self.degree).rsqrt()[:, None].to(x.dtype) * x)
         return super().nodes(x)
 
     def ends(self, x: Tensor) -> Tensor:
         """Kept: x."""
-        self.sent.append(x)
+        self.sent["ends"].append(x)
         return super().ends(x)
 
     def edges(self, x: Tensor) -> tuple[Tensor, Tensor]:
         """Kept: what an edge sends to upper neighbours, [E, F], and what all edges at a node send to another one."""
         upper_scale, lower_scale = self._edge_scales(x)
-        self.sent += [upper_scale * x, self.around(lower_scale * x)[0]]
+        self.sent["upper"].append(upper_scale * x)
+        self.sent["lower"].append(self.around(lower_scale * x)[0])
         return super().edges(x)
 
 
@@ -94,14 +96,17 @@ class QueryNeighborhoods:
     """
 
     def __init__(self, fitted: RecordedNeighborhoods, cells: QueryCells) -> None:
-        self._sent, self._cells, self._anchor_degree = iter(fitted.sent), cells, fitted.degree
+        self._sent, self._cells = {kind: iter(sent) for kind, sent in fitted.sent.items()}, cells
+        self._anchor_degree = fitted.degree.to(cells.weight.dtype)
         self._query, self._count = cells.query, cells.ptr.numel() - 1
         self._degree = self._at_query(cells.weight)
 
-    def _received(self) -> Tensor:
-        sent = next(self._sent, None)
+    def _received(self, kind: str) -> Tensor:
+        sent = next(self._sent[kind], None)
         if sent is None:
-            raise LatopoError("QueryNeighborhoods: more sums than the fitted pass had; use the layers that were recorded")
+            raise LatopoError(
+                "QueryNeighborhoods: more sums than the fitted pass had; use the layers that were recorded, once"
+            )
         return sent
 
     def _at_query(self, values: Tensor) -> Tensor:
@@ -110,16 +115,16 @@ class QueryNeighborhoods:
     def nodes(self, x: Tensor) -> Tensor:
         """Equation 14 at the queries."""
         scale = (1 + self._degree).rsqrt()[:, None]
-        heard = self._at_query(self._cells.weight[:, None] * self._received()[self._cells.anchor])
+        heard = self._at_query(self._cells.weight[:, None] * self._received("nodes")[self._cells.anchor])
         return scale * (scale * x + heard)
 
     def ends(self, x: Tensor) -> Tensor:
         """Equation 5 at their edges."""
-        return x[self._query] + self._received()[self._cells.anchor]
+        return x[self._query] + self._received("ends")[self._cells.anchor]
 
     def edges(self, x: Tensor) -> tuple[Tensor, Tensor]:
         """Equation 15 at their edges."""
-        return self._upper(x, self._received()), self._lower(x, self._received())
+        return self._upper(x, self._received("upper")), self._lower(x, self._received("lower"))
 
     def _lower(self, x: Tensor, at_anchor: Tensor) -> Tensor:
         """From the edges that share the query or the anchor."""

@@ -143,6 +143,7 @@ class EntmaxSampler(EdgeSampler):
         self.gain.restart(gain_for_degree(x, self.degree, alpha, similarity))
         self.calibrated.fill_(True)
 
+    @torch.no_grad()
     def facts(self) -> dict[str, float]:
         """α and γ."""
         return {"alpha": float(torch.as_tensor(alpha_value(self.alpha))), "gain": float(self.gain())}
@@ -208,6 +209,7 @@ class TopKSampler(EdgeSampler):
         ptr = torch.arange(x.size(0) + 1, device=x.device) * col.size(1)
         return NeighborRows(ptr, col.flatten(), score.exp(), score)
 
+    @torch.no_grad()
     def facts(self) -> dict[str, float]:
         """The temperature, under the name of what it stands in for."""
         return {"gain": float(self.temperature())}

@@ -156,5 +156,5 @@ def _strongest(query: Tensor, prob: Tensor) -> Tensor:
     by_prob = torch.argsort(prob, descending=True, stable=True)
     order = by_prob[torch.argsort(query[by_prob], stable=True)]
     rank = torch.empty_like(order)
-    rank[order] = torch.arange(order.numel()) - (counts.cumsum(0) - counts)[query]
+    rank[order] = torch.arange(order.numel(), device=order.device) - (counts.cumsum(0) - counts)[query]
     return rank < _SIDES

@@ -4,8 +4,8 @@ from torch_geometric.nn import GCNConv
 from torch_geometric.utils import to_undirected
 
 from latopo.errors import LatopoError
-from latopo.nn import GraphConv
-from latopo.nn.graph_conv import graph_product
+from latopo.nn import NodeConv
+from latopo.nn.node_conv import graph_product
 
 
 def test_two_nodes_by_hand():
@@ -19,7 +19,7 @@ def test_two_nodes_by_hand():
 @pytest.mark.parametrize("weighted", [False, True])
 def test_equals_gcn_of_pyg(house, points, weighted):
     x = points[:7]
-    ours, theirs = GraphConv(6, 3).double(), GCNConv(6, 3).double()
+    ours, theirs = NodeConv(6, 3).double(), GCNConv(6, 3).double()
     with torch.no_grad():
         ours.bias.uniform_()
         theirs.lin.weight.copy_(ours.weight.t())
@@ -30,7 +30,7 @@ def test_equals_gcn_of_pyg(house, points, weighted):
 
 
 def test_without_graph_it_is_linear(points):
-    conv = GraphConv(6, 3, bias=False).double()
+    conv = NodeConv(6, 3, bias=False).double()
     torch.testing.assert_close(conv(points), points @ conv.weight)
     assert conv.bias is None
 
@@ -42,7 +42,7 @@ def test_gradcheck(house):
 
 
 def test_edge_fades_out(house, points):
-    conv, x = GraphConv(6, 3).double(), points[:7]
+    conv, x = NodeConv(6, 3).double(), points[:7]
     for gone in range(house.num_edges):
         faint = house.edge_prob.clone()
         faint[gone] = 1e-9
@@ -63,24 +63,24 @@ def test_no_edges_and_no_nodes():
     none = torch.zeros(2, 0, dtype=torch.int64)
     x = torch.randn(3, 2)
     torch.testing.assert_close(graph_product(x, none), x)
-    assert GraphConv(2, 4)(x[:0], none).shape == (0, 4)
+    assert NodeConv(2, 4)(x[:0], none).shape == (0, 4)
 
 
 def test_reset_and_repr():
-    conv = GraphConv(2, 3)
+    conv = NodeConv(2, 3)
     before = conv.weight.detach().clone()
     with torch.no_grad():
         conv.bias.fill_(5.0)
     conv.reset_parameters()
     assert not torch.equal(before, conv.weight)
     assert torch.equal(conv.bias, torch.zeros(3))
-    assert repr(conv) == "GraphConv(2, 3, bias=True)"
-    assert repr(GraphConv(2, 3, bias=False)) == "GraphConv(2, 3, bias=False)"
+    assert repr(conv) == "NodeConv(2, 3, bias=True)"
+    assert repr(NodeConv(2, 3, bias=False)) == "NodeConv(2, 3, bias=False)"
 
 
 def test_wrong_width():
-    with pytest.raises(LatopoError, match=r"GraphConv: x has shape \[5, 3\], expected \[N, in_channels=2\]"):
-        GraphConv(2, 3)(torch.ones(5, 3))
+    with pytest.raises(LatopoError, match=r"NodeConv: x has shape \[5, 3\], expected \[N, in_channels=2\]"):
+        NodeConv(2, 3)(torch.ones(5, 3))
 
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
@@ -93,9 +93,9 @@ def test_a_hub_in_half_precision(dtype):
 
 
 def test_edges_in_both_directions_are_refused():
-    conv, x = GraphConv(2, 2), torch.ones(3, 2)
+    conv, x = NodeConv(2, 2), torch.ones(3, 2)
     path = torch.tensor([[1, 1], [0, 2]])
     assert torch.equal(conv(x, path), conv(x, torch.tensor([[0, 1], [1, 2]])))
     for wrong in (torch.cat([path, path.flip(0)], dim=1), torch.tensor([[0, 1], [1, 1]])):
-        with pytest.raises(LatopoError, match="GraphConv: edge_index must list each undirected edge once"):
+        with pytest.raises(LatopoError, match="NodeConv: edge_index must list each undirected edge once"):
             conv(x, wrong)

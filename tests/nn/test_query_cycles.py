@@ -3,8 +3,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from latopo import induced_cycles
-from latopo.estimators.query_cycles import Graph, query_cycles
 from latopo.nn.checks import simple_edges
+from latopo.nn.query_cycles import WalkGraph, query_cycles
 
 
 def random_graph(num_nodes: int, seed: int, share: float) -> torch.Tensor:
@@ -24,7 +24,7 @@ def test_cycles_are_those_of_the_graph_with_the_query_in_it(num_nodes, seed, sha
     generator = torch.Generator().manual_seed(seed + 1)
     chosen = (torch.rand(2, num_nodes, generator=generator) < 0.5).nonzero()
     row, col = chosen[:, 0], chosen[:, 1]
-    graph = Graph.of(simple_edges("test", edge_index, num_nodes), num_nodes)
+    graph = WalkGraph.of(simple_edges("test", edge_index, num_nodes), num_nodes)
     found = query_cycles(row, col, torch.ones_like(row, dtype=torch.bool), graph, max_length)
     for query in range(2):
         anchors = col[row == query]
@@ -39,7 +39,7 @@ def test_cycles_are_those_of_the_graph_with_the_query_in_it(num_nodes, seed, sha
 
 
 def test_edges_that_may_not_be_sides_still_are_chords():
-    square = Graph.of(torch.tensor([[0, 1], [1, 2]]), 3)  # 0 - 1 - 2
+    square = WalkGraph.of(torch.tensor([[0, 1], [1, 2]]), 3)  # 0 - 1 - 2
     row, col = torch.zeros(3, dtype=torch.int64), torch.arange(3)
     use = torch.tensor([True, False, True])
     found = query_cycles(row, col, use, square, 4)
@@ -49,11 +49,11 @@ def test_edges_that_may_not_be_sides_still_are_chords():
 
 def test_no_queries_and_no_edges():
     empty = torch.empty(0, dtype=torch.int64)
-    found = query_cycles(empty, empty, empty.bool(), Graph.of(torch.empty(2, 0, dtype=torch.int64), 5), 5)
+    found = query_cycles(empty, empty, empty.bool(), WalkGraph.of(torch.empty(2, 0, dtype=torch.int64), 5), 5)
     assert {length: tuple(part.path.shape) for length, part in found.items()} == {3: (0, 2), 4: (0, 3), 5: (0, 4)}
 
 
 def test_edge_ids():
-    graph = Graph.of(torch.tensor([[0, 1], [2, 2]]), 3)
+    graph = WalkGraph.of(torch.tensor([[0, 1], [2, 2]]), 3)
     assert graph.edge_ids(torch.tensor([[2, 0]]), torch.tensor([[1, 1]])).tolist() == [[1, -1]]
     assert graph.neighbor.tolist() == [2, 2]  # 0 and 1 are dead ends
