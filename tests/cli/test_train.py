@@ -103,11 +103,26 @@ def test_ctrl_c_keeps_what_is_done_and_says_how_to_go_on(monkeypatch):
         (("iris", "--set", "epochs=abc"), "epochs must be a whole number of at least 1, got 'abc'"),
         (("iris", "--set", "foo=1"), "model dcm: foo: there is no such setting here; expected some of"),
         (("iris", "--set", "gain=abc"), "model dcm: gain must be a number above 0 or null, got 'abc'"),
-        (("iris", "--set", "hidden_channels=0"), "model dcm: hidden_channels must be a whole number of at least 1, got 0"),
-        (("iris", "--model", "mlp", "--set", "hidden_channels=-3"), "model mlp: hidden_channels must be a whole number"),
-        (("iris", "--model", "mlp", "--set", "dropout=2"), "model mlp: dropout must be a number of at least 0 and below 1, got 2"),
-        (("iris", "--model", "mlp", "--set", "dropout=null"), "model mlp: dropout must be a number of at least 0 and below 1, got None"),
-        (("iris", "--model", "dgm-e", "--set", "rounds=-2"), "model dgm-e: rounds must be a whole number of at least 0"),
+        (
+            ("iris", "--set", "hidden_channels=0"),
+            "model dcm: hidden_channels must be a whole number of at least 1, got 0",
+        ),
+        (
+            ("iris", "--model", "mlp", "--set", "hidden_channels=-3"),
+            "model mlp: hidden_channels must be a whole number",
+        ),
+        (
+            ("iris", "--model", "mlp", "--set", "dropout=2"),
+            "model mlp: dropout must be a number of at least 0 and below 1, got 2",
+        ),
+        (
+            ("iris", "--model", "mlp", "--set", "dropout=null"),
+            "model mlp: dropout must be a number of at least 0 and below 1, got None",
+        ),
+        (
+            ("iris", "--model", "dgm-e", "--set", "rounds=-2"),
+            "model dgm-e: rounds must be a whole number of at least 0",
+        ),
         (("iris", "--model", "dcm-plus", "--set", "gain=20"), "gain and degree: one of them sets γ"),
         (("iris", "--model", "dgm-e", "--set", "gain=20"), "model dgm-e: gain: there is no such setting here"),
         (("iris", "--set", "k=3"), "model dcm: k: there is no such setting here"),

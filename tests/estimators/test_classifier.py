@@ -289,7 +289,9 @@ def test_any_system_of_the_catalogue(rows, name, tmp_path):
     X, y = rows
     ring = np.stack([np.arange(60), (np.arange(60) + 3) % 60])  # neighbours of the same class
     graph = ring if SYSTEMS[name].needs_graph else None
-    fitted = quick(model=name, max_epochs=40, hidden_channels=16).fit(X[:45], y[:45], None if graph is None else graph[:, :42])
+    fitted = quick(model=name, max_epochs=40, hidden_channels=16).fit(
+        X[:45], y[:45], None if graph is None else graph[:, :42]
+    )
     together = fitted.predict_proba(X[45:])
     assert (fitted.classes_[together.argmax(axis=1)] == y[45:]).mean() > 0.5
     alone = np.concatenate([fitted.predict_proba(X[at : at + 1]) for at in range(45, 60)])

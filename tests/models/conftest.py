@@ -3,6 +3,7 @@ import torch
 
 from latopo.models import SYSTEMS, build_model
 
+
 class _Targets:
     """What a model may know of the targets: here all of them, three classes."""
 

@@ -9,8 +9,9 @@ from latopo.models.branch_net import BranchNet
 from latopo.models.catalogue import Role
 from latopo.settings import from_plain, to_plain
 
-
-CASES = [(name, graph) for name, system in SYSTEMS.items() for graph in (False, True) if graph or not system.needs_graph]
+CASES = [
+    (name, graph) for name, system in SYSTEMS.items() for graph in (False, True) if graph or not system.needs_graph
+]
 
 
 @pytest.mark.parametrize(("name", "graph"), CASES)

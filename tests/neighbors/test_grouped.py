@@ -1,3 +1,5 @@
+import itertools
+
 import pytest
 import torch
 
@@ -18,7 +20,9 @@ def clouds():
 
 def test_pairs_are_all_pairs_of_one_cloud():
     rows, row, col = pairs_within(PTR)
-    expected = [(i, j) for a, b in zip(PTR[:-1], PTR[1:], strict=True) for i in range(a, b) for j in range(a, b) if i != j]
+    expected = [
+        (i, j) for a, b in itertools.pairwise(PTR) for i in range(a, b) for j in range(a, b) if i != j
+    ]
     assert list(zip(row.tolist(), col.tolist(), strict=True)) == expected
     assert rows.diff().tolist() == [size - 1 for size in SIZES for _ in range(size)]
 

@@ -13,7 +13,8 @@ SHORT = TrainingSettings(epochs=7)
 
 
 def make(name, seed=0, graph=False, **settings):
-    latent = {"gain": 4.0, **({"degree": None, "hold_degree": False} if "-" in name else {})} if name.startswith("dcm") else {}
+    latent = {"gain": 4.0} if name.startswith("dcm") else {}
+    latent |= {"degree": None, "hold_degree": False} if name.startswith(("dcm-plus", "dcm-judged")) else {}
     with seeded(seed):
         return build_model(name, 6, 3, graph=graph, hidden_channels=8, **latent, **settings)
 

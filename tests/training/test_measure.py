@@ -55,5 +55,6 @@ def test_share_is_of_the_scored_candidates():
     polygons = LatentPolygons(
         {3: triangle}, torch.ones(1), num_candidates=100, num_scored=4, mean=0.0, deviation=1.0, gain=1.0
     )
-    assert kept_share(ModelOutput(torch.zeros(3, 1), torch.zeros(3, 1), complex, None, polygons)) == 0.25
-    assert kept_share(ModelOutput(torch.zeros(3, 1), torch.zeros(3, 1), complex, None, polygons._replace(num_scored=0))) is None
+    output = ModelOutput(torch.zeros(3, 1), torch.zeros(3, 1), complex, None, polygons)
+    assert kept_share(output) == 0.25
+    assert kept_share(output._replace(polygons=polygons._replace(num_scored=0))) is None

@@ -43,7 +43,9 @@ class BranchNet(Model):
     default = NetSettings()
     settings: NetSettings
 
-    def __init__(self, in_channels: int, out_channels: int, settings: NetSettings | None = None, **changes: Any) -> None:
+    def __init__(
+        self, in_channels: int, out_channels: int, settings: NetSettings | None = None, **changes: Any
+    ) -> None:
         super().__init__(in_channels, out_channels, settings, **changes)
         parts, hidden = self.settings, self.settings.hidden_channels
         self.first = FeatureLinear(in_channels, hidden)

@@ -1,6 +1,6 @@
 """The branches of a model: what its head can be told about a node."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -99,9 +99,7 @@ class LatentBranch(nn.Module):
             channels, channels, sampler=_sampler(settings.sampler), similarity=similarity, detach=settings.detach
         )
         self.topology = TopologyInference(graph, _polygons(settings))
-        self.messages = CellMessages(
-            channels, channels, settings.rounds, edges=settings.edge_features, dropout=dropout
-        )
+        self.messages = CellMessages(channels, channels, settings.rounds, edges=settings.edge_features, dropout=dropout)
 
     @staticmethod
     def channels(hidden: int, settings: Latent) -> int:
@@ -154,12 +152,12 @@ def _polygons(settings: Latent) -> PolygonInference | None:
     chosen = settings.polygons
     if chosen is None:
         return None
-    share = getattr(chosen, "polygon_share", None)
-    score = "sum" if isinstance(chosen, AllPolygons) else chosen.polygon_score
-    kind = "topk" if isinstance(chosen, TopKPolygons) else "all" if isinstance(chosen, AllPolygons) else "entmax"
-    return PolygonInference(
-        chosen.max_length, sampler=kind, polygon_share=share, score=score, candidate_budget=chosen.candidate_budget
-    )
+    common: dict[str, Any] = {"max_length": chosen.max_length, "candidate_budget": chosen.candidate_budget}
+    if isinstance(chosen, AllPolygons):
+        return PolygonInference(sampler="all", **common)
+    if isinstance(chosen, TopKPolygons):
+        return PolygonInference(sampler="topk", score=chosen.polygon_score, **common)
+    return PolygonInference(polygon_share=chosen.polygon_share, score=chosen.polygon_score, **common)
 
 
 def manifold(channels: int) -> Product:

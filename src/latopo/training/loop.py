@@ -80,9 +80,9 @@ def train(
     """Train a model by Adam, choose the best epoch, and leave the model with the weights of that epoch.
 
     The loss is the sum of the model's named terms (:meth:`latopo.models.Model.loss_terms`): cross-entropy (or mean
-    squared error of standardised targets) on ``train_index``, and what the model adds to it. The best epoch has the highest accuracy
-    (R²) on ``selection_index``; of equals the one with the lower loss there, then the earlier: small selection sets
-    tie often. No target of another node is read.
+    squared error of standardised targets) on ``train_index``, and what the model adds to it. The best epoch has the
+    highest accuracy (R²) on ``selection_index``; of equals the one with the lower loss there, then the earlier: small
+    selection sets tie often. No target of another node is read.
 
     The same seed gives the same numbers, and the global random state is left alone. After Ctrl-C, or any other error,
     the model holds the best weights so far.
