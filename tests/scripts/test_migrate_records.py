@@ -49,7 +49,7 @@ def test_migrated_runs_are_not_trained_again(script, tmp_path):
 
 def test_a_lost_run_leaves_the_folder_as_it_was(script, tmp_path):
     (tmp_path / "records.jsonl").write_text("precious\n")
-    with pytest.raises(SystemExit, match="old runs, .* new ones"):
+    with pytest.raises(SystemExit, match=r"old runs, .* new ones"):
         script.migrate([*OLD, OLD[0]], tmp_path)  # two of a kind cannot both be kept
     assert (tmp_path / "records.jsonl").read_text() == "precious\n"
     assert len(list(tmp_path.iterdir())) == 1
