@@ -18,6 +18,7 @@ from latopo.data import list_datasets
 from latopo.reproduce import Record, Store
 from latopo.reproduce.experiments import default_settings
 from latopo.reproduce.statistics import corrected_paired_t, fold_means
+from latopo.reproduce.systems import uses_graph
 
 # Size of the test fold relative to what is trained on: a tenth to eight or nine tenths.
 RATIO = {"honest": 1 / 8, "paper": 1 / 9}
@@ -51,8 +52,8 @@ def select(records: list[Record], model: str, dataset: str, graph: bool, named: 
     return [
         record
         for record in records
-        if (record.unit.model, record.unit.dataset, record.unit.graph) == (model, dataset, graph and model != "mlp")
-        and record.unit.settings == default_settings(model, dataset, graph, record.unit.protocol) | named
+        if (record.unit.model, record.unit.dataset, record.unit.graph) == (model, dataset, graph and uses_graph(model))
+        and record.unit.settings == default_settings(dataset, record.unit.protocol) | named
     ]
 
 

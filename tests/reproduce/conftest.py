@@ -15,7 +15,7 @@ def make_record() -> MakeRecord:
     def make(score: float = 0.5, **fields: Any) -> Record:
         identity: dict[str, Any] = {
             "model": "dcm", "dataset": "texas", "graph": False, "protocol": "honest", "fold": 0, "seed": 0,
-            "settings": {}, "version": "1",
+            "settings": {},
         }  # fmt: skip
         values: dict[str, Any] = {
             "num_train": 80, "num_test": 10, "best_epoch": 30, "seconds": 2.0, "num_parameters": 99,

@@ -5,16 +5,17 @@ from latopo.reproduce.experiments import (
     DATASET_TITLES,
     DEVELOPMENT,
     EXPERIMENTS,
-    Row,
+    ResultRow,
     default_settings,
     experiment,
     seeds_of,
 )
-from latopo.reproduce.paper import paper_numbers, paper_tables
+from latopo.reproduce.paper import paper_numbers
+from latopo.reproduce.systems import ROLES
 
 
 def test_tables_are_the_papers():
-    assert tuple(EXPERIMENTS) == paper_tables()
+    assert tuple(EXPERIMENTS) == ("table1", "table2", "sampling", "depth", "cycle-length", "homophily")
     for name, item in EXPERIMENTS.items():
         assert set(item.datasets) == {number.dataset for number in paper_numbers(name)}
         assert set(item.datasets) <= set(DATASET_TITLES)
@@ -22,7 +23,7 @@ def test_tables_are_the_papers():
 
 def test_rows_without_a_graph_come_first():
     rows = list(experiment("depth").rows())
-    assert rows == [Row("dcm", graph, value) for graph in (False, True) for value in (0, 1, 2, 3, 4)]
+    assert rows == [ResultRow("dcm", graph, value) for graph in (False, True) for value in (0, 1, 2, 3, 4)]
 
 
 def test_an_mlp_has_no_graph_and_a_gcn_needs_one():
@@ -47,15 +48,27 @@ def test_sets_outside_the_paper_come_last_and_only_if_named():
 def test_only_large_sets_have_a_fixed_weight_decay():
     for dataset in DATASET_TITLES:
         fixed = {"weight_decay": 5e-4} if dataset in ("pubmed", "cs", "physics") else {}
-        assert default_settings("dcm", dataset, False, "honest") == fixed
-        assert default_settings("dcm", dataset, False, "paper") == {}
+        assert default_settings(dataset, "honest") == fixed
+        assert default_settings(dataset, "paper") == {}
 
 
-def test_the_variable_is_named_only_away_from_its_default():
-    depth = experiment("depth")
-    assert depth.settings({"gain": 5}, Row("dcm", False, 1)) == {"gain": 5}
-    assert depth.settings({"gain": 5}, Row("dcm", False, 2)) == {"gain": 5, "rounds": 2}
-    assert experiment("table1").settings({"gain": 5}, Row("dcm", False)) == {"gain": 5}
+def test_only_what_departs_from_a_default_is_named():
+    def named(table, value, **settings):
+        return experiment(table).unit(ResultRow("dcm", False, value), "texas", "honest", settings).settings
+
+    assert named("depth", 1, gain=5) == {"gain": 5}
+    assert named("depth", 2, gain=5) == {"gain": 5, "rounds": 2}
+    assert named("table1", None, gain=5) == {"gain": 5}
+    assert named("table1", None, epochs=100) == {}
+    assert named("table1", None, epochs=99) == {"epochs": 99}
+
+
+def test_models_by_role():
+    assert EXPERIMENTS["table1"].models == EXPERIMENTS["table2"].models
+    assert EXPERIMENTS["table1"].models == tuple(name for name in ROLES if not name.startswith("topk"))
+    assert EXPERIMENTS["sampling"].models == ("dcm", "dcm-all", "topk-dcm", "topk-dcm-all")
+    assert EXPERIMENTS["depth"].models == EXPERIMENTS["cycle-length"].models == ("dcm",)
+    assert EXPERIMENTS["homophily"].models == ("dcm", "alpha-dgm", "dcm-plus-edges", "dcm-plus")
 
 
 def test_seeds():

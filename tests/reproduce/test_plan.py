@@ -1,8 +1,7 @@
 import pytest
 
 from latopo.errors import LatopoError
-from latopo.reproduce import Store, estimate_cost, plan_units, unfinished
-from latopo.reproduce.plan import CostEstimate
+from latopo.reproduce import describe_cost, plan_units
 
 
 def test_size_of_the_main_table():
@@ -27,14 +26,19 @@ def test_order_is_data_set_protocol_row_fold_seed():
     ]
 
 
-def test_settings_come_from_the_caller_and_the_variable():
-    def settings_for(model, dataset, graph, protocol):
-        return {"gain": 5.0, "tag": f"{model} {dataset} {graph} {protocol}"}
+def test_settings_come_from_the_caller_the_data_set_and_the_variable():
+    chosen = {"folds": [0], "seeds": [0], "protocols": ["honest"], "settings": {"gain": 5.0}}
+    units = plan_units("cycle-length", ["texas", "pubmed"], **chosen)
+    base = {"gain": 5.0}
+    assert [unit.settings for unit in units if not unit.graph and unit.dataset == "texas"] == [
+        {**base, "max_length": 3}, base, {**base, "max_length": 5},
+    ]  # fmt: skip
+    assert {unit.settings["weight_decay"] for unit in units if unit.dataset == "pubmed"} == {5e-4}
 
-    units = plan_units("cycle-length", ["texas"], folds=[0], seeds=[0], protocols=["paper"], settings_for=settings_for)
-    without = [unit.settings for unit in units if not unit.graph]
-    base = {"gain": 5.0, "tag": "dcm texas False paper"}
-    assert without == [{**base, "max_length": 3}, base, {**base, "max_length": 5}]
+
+def test_settings_that_a_model_does_not_have_are_refused_at_once():
+    with pytest.raises(LatopoError, match=r"model mlp: .*'rounds'"):
+        plan_units("table2", ["texas"], ["dcm", "mlp"], settings={"rounds": 2})
 
 
 def test_values_choose_rows():
@@ -58,41 +62,31 @@ def test_tables_share_runs():
 def test_all_takes_from_each_table_what_it_knows():
     units = plan_units("all", ["cora"], ["topk-dcm", "mlp"], folds=[0], protocols=["honest"])
     assert [(unit.model, unit.graph) for unit in units] == [("mlp", False), ("topk-dcm", False), ("topk-dcm", True)]
-    with pytest.raises(LatopoError, match="no data set 'coral' in this table"):
+    with pytest.raises(LatopoError, match="no data set 'coral'"):
         plan_units("all", ["coral"])
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"table": "table3"}, "no table 'table3'; expected one of table1"),
+        ({"table": "table3"}, "no table 'table3'; expected some of table1"),
         (
             {"table": "table1", "datasets": ["texas"]},
-            "table1: no data set 'texas' in this table; expected some of cora",
+            "table1: no data set 'texas'; expected some of cora",
         ),
-        ({"table": "depth", "models": ["mlp"]}, "depth: no model 'mlp' in this table; expected some of dcm"),
+        ({"table": "depth", "models": ["mlp"]}, "depth: no model 'mlp'; expected some of dcm"),
         (
             {"table": "depth", "values": [0, 7]},
             r"depth: the values of this table's variable are 0, 1, 2, 3, 4, got \[0, 7\]",
         ),
         ({"table": "all", "values": [0]}, "all: the values of this table's variable are none, got"),
-        ({"table": "table1", "folds": [10]}, "no fold 10; expected folds from 0 to 9"),
-        ({"table": "table1", "protocols": ["fair"]}, "no protocol 'fair'; expected one of honest, paper"),
+        ({"table": "table1", "folds": [10]}, "no fold 10; expected some of 0, 1"),
+        ({"table": "table1", "protocols": ["fair"]}, "no protocol 'fair'; expected some of honest, paper"),
     ],
 )
 def test_bad_choices_are_named(arguments, message):
     with pytest.raises(LatopoError, match=message):
         plan_units(**arguments)
-
-
-def test_unfinished_depends_on_settings_and_version(tmp_path, make_record):
-    store = Store(tmp_path)
-    choice = {"datasets": ["texas"], "models": ["mlp"], "folds": [0], "seeds": [0], "protocols": ["honest"]}
-    store.append(make_record(model="mlp", version="1"))
-    assert unfinished(plan_units("table2", **choice, version="1"), store) == []
-    assert len(unfinished(plan_units("table2", **choice, version="2"), store)) == 1
-    changed = plan_units("table2", **choice, version="1", settings_for=lambda *_: {"epochs": 5})
-    assert unfinished(changed, store) == changed
 
 
 def test_cost_uses_the_most_similar_runs(make_record):
@@ -105,14 +99,14 @@ def test_cost_uses_the_most_similar_runs(make_record):
     ]
 
     def cost(**fields):
-        return estimate_cost([make_record(**fields).unit], records)
+        return describe_cost([make_record(**fields).unit], records)
 
-    assert cost(fold=5).seconds == pytest.approx(15.0)
-    assert cost(fold=5, settings=deep).seconds == pytest.approx(90.0)
-    assert cost(fold=5, settings={"rounds": 3}).seconds == pytest.approx(40.0)  # mean of 10, 20, 90
-    assert cost(fold=5, protocol="paper").seconds == pytest.approx(40.0)  # mean of all four
-    assert cost(fold=5, dataset="cora") == CostEstimate(0.0, 0, 1)
-    assert cost(fold=5, settings={"epochs": 400}).seconds == pytest.approx(4 * 40.0)  # Texas has 100 by default
+    assert cost(fold=5) == "1 run: about 15 s"
+    assert cost(fold=5, settings=deep) == "1 run: about 2 min"
+    assert cost(fold=5, settings={"rounds": 3}) == "1 run: about 40 s"  # mean of 10, 20, 90
+    assert cost(fold=5, protocol="paper") == "1 run: about 40 s"  # mean of all four
+    assert cost(fold=5, dataset="cora") == "1 run of unknown cost"
+    assert cost(fold=5, settings={"epochs": 200}) == "1 run: about 80 s"  # Texas has 100 by default
 
 
 def test_unknown_costs_are_probed_once_per_kind(make_record):
@@ -123,9 +117,9 @@ def test_unknown_costs_are_probed_once_per_kind(make_record):
         asked.append((unit.dataset, unit.fold))
         return 30.0 if unit.dataset == "cora" else None
 
-    cost = estimate_cost(units, [make_record(dataset="texas", seconds=5.0)], probe)
+    cost = describe_cost(units, [make_record(dataset="texas", seconds=5.0)], probe)
     assert asked == [("cora", 0), ("cs", 0)]
-    assert cost == CostEstimate(5.0 + 5.0 + 30.0 + 30.0, 4, 2)
+    assert cost == "6 runs: about 70 s for 4 of them, 2 of unknown cost"
 
 
 def test_a_table_of_numbers_has_no_rows_with_graph():
@@ -136,8 +130,10 @@ def test_a_table_of_numbers_has_no_rows_with_graph():
     ]  # fmt: skip
 
 
-def test_cost_in_words():
-    assert CostEstimate(0.0, 0, 0).text() == "nothing left to run"
-    assert CostEstimate(0.0, 0, 3).text() == "3 runs of unknown cost"
-    assert CostEstimate(60.0, 2, 0).text() == "2 runs: about 60 s"
-    assert CostEstimate(36_000.0, 2, 1).text(jobs=2) == "3 runs: about 5 h 0 min for 2 of them, 1 of unknown cost"
+def test_cost_in_words(make_record):
+    done = make_record(seconds=18_000.0)
+    units = [make_record(fold=fold).unit for fold in (1, 2)]
+    assert describe_cost([], []) == "nothing left to run"
+    assert describe_cost(units, []) == "2 runs of unknown cost"
+    assert describe_cost(units, [done]) == "2 runs: about 10 h 0 min"
+    assert describe_cost(units, [done], jobs=2) == "2 runs: about 5 h 0 min"

@@ -1,17 +1,17 @@
 import math
 
 import pytest
-from scipy import stats
 
 from latopo.errors import LatopoError
 from latopo.reproduce import build_table
-from latopo.reproduce.experiments import EXPERIMENTS, Row
+from latopo.reproduce.experiments import EXPERIMENTS, ResultRow
+from latopo.reproduce.unit import Hashed
 
 
 def test_cell_has_ours_the_papers_and_the_difference(make_record):
     records = [make_record(score, fold=fold) for fold, score in enumerate([0.75, 0.85])]
     table = build_table("table2", records, ["texas"])
-    cell = table.cells[Row("dcm", False)]["texas"]
+    cell = table.cells[ResultRow("dcm", False)]["texas"]
     assert cell.ours["honest"].mean == pytest.approx(80.0)
     assert cell.ours["honest"].std == pytest.approx(math.sqrt(50))
     assert cell.ours["paper"] is None
@@ -19,7 +19,7 @@ def test_cell_has_ours_the_papers_and_the_difference(make_record):
     assert cell.difference("honest") == pytest.approx(-5.71)
     assert cell.difference("paper") is None
     assert (cell.expected_folds, cell.expected_seeds) == (10, 3)
-    assert table.cells[Row("dcm", True)]["texas"].ours["honest"] is None
+    assert table.cells[ResultRow("dcm", True)]["texas"].ours["honest"] is None
 
 
 def test_protocols_graph_and_data_sets_are_kept_apart(make_record):
@@ -70,10 +70,10 @@ def test_ablations_are_told_apart_by_their_setting(make_record):
 def test_homophily_table_shows_homophily_as_a_share(make_record):
     records = [make_record(0.5, fold=0, homophily=0.9), make_record(0.5, fold=1, homophily=0.8)]
     table = build_table("homophily", records, ["texas"])
-    cell = table.cells[Row("dcm", False)]["texas"]
+    cell = table.cells[ResultRow("dcm", False)]["texas"]
     assert cell.ours["honest"].mean == pytest.approx(0.85)
     assert cell.difference("honest") == pytest.approx(0.85 - 0.99)
-    assert table.cells[Row("input", True)]["texas"].paper.mean == 0.11
+    assert table.cells[ResultRow("input", True)]["texas"].paper.mean == 0.11
     assert table.comparisons == ()
     assert "latent graph at the reported epoch" in table.caption
 
@@ -82,60 +82,53 @@ def test_settings_are_never_mixed_in_a_cell(make_record):
     trial = [make_record(0.9, fold=fold, settings={"epochs": 5}) for fold in range(2)]
     real = [make_record(0.5, fold=fold) for fold in range(3)]
     table = build_table("table2", [*trial, *real], ["texas"])
-    assert table.cells[Row("dcm", False)]["texas"].ours["honest"].mean == pytest.approx(50.0)
-    assert "texas, without graph, dcm, honest: 2 runs of other settings or versions left out" in table.notes
+    assert table.cells[ResultRow("dcm", False)]["texas"].ours["honest"].mean == pytest.approx(50.0)
+    assert "texas, without graph, dcm, honest: 2 runs with other settings left out" in table.notes
 
-    chosen = build_table("table2", [*trial, *real], ["texas"], settings_for=lambda *_: {"epochs": 5})
-    assert chosen.cells[Row("dcm", False)]["texas"].ours["honest"].folds.keys() == {0, 1}
+    chosen = build_table("table2", [*trial, *real], ["texas"], settings={"epochs": 5})
+    assert chosen.cells[ResultRow("dcm", False)]["texas"].ours["honest"].folds.keys() == {0, 1}
     assert not any("left out" in note for note in chosen.notes)
 
 
 def test_of_equal_groups_the_latest_is_shown(make_record):
-    records = [make_record(0.5, version="1"), make_record(0.75, version="2")]
-    cell = build_table("table2", records, ["texas"]).cells[Row("dcm", False)]["texas"]
+    records = [make_record(0.5, settings={"epochs": 5}), make_record(0.75, settings={"epochs": 6})]
+    cell = build_table("table2", records, ["texas"]).cells[ResultRow("dcm", False)]["texas"]
     assert cell.ours["honest"].mean == 75.0
 
 
-def test_comparisons_by_hand(make_record):
-    scores = {
-        ("dcm-plus", True): [0.9, 0.8, 0.9],
-        ("dcm-judged", True): [0.9, 0.9, 0.9],
-        ("mlp", False): [0.8, 0.8, 0.7],
-        ("gcn", True): [0.6, 0.7, 0.5, 0.1],
-        ("dgm-e", True): [0.9],
-    }
-    records = [
-        make_record(score, model=model, graph=graph, fold=fold)
-        for (model, graph), values in scores.items()
-        for fold, score in enumerate(values)
+@pytest.mark.parametrize("settings", [None, {}])
+def test_a_run_of_earlier_settings_is_shown_only_for_want_of_a_present_one(make_record, settings):
+    earlier = Hashed(make_record().resolved, numerics=0)
+    old = [make_record(0.5, fold=fold, resolved=earlier) for fold in range(3)]
+
+    def texas(records):
+        table = build_table("table2", records, ["texas"], ["dcm"], ["honest"], settings)
+        return table.cells[ResultRow("dcm", False)]["texas"].ours["honest"], [n for n in table.notes if "dcm" in n]
+
+    alone, notes = texas(old)
+    assert len(alone.folds) == 3
+    assert notes == [
+        "texas, without graph, dcm, honest: trained with settings that have changed since; to be run again"
     ]
-    table = build_table("table2", records, ["texas"], protocols=["honest"])
-    found = {item.baseline: item for item in table.comparisons if item.graph and item.model == "dcm-plus"}
-    assert list(found) == ["mlp", "gcn", "dgm-e", "dgm-m"]
+    both, notes = texas([*old, make_record(0.75)])
+    assert both.folds == {0: 75.0}
+    assert notes == ["texas, without graph, dcm, honest: 3 runs with other settings left out"]
 
-    # Against the MLP (its runs have no graph): d = 10, 0, 20; s = 10, ratio 10/80.
-    t_mlp = 10 / math.sqrt((1 / 3 + 1 / 8) * 100)
-    # Against the GCN, on the three common folds: d = 30, 10, 40; s² = (100 + 2500 + 1600) / 9 / 2 = 700/3.
-    t_gcn = (80 / 3) / math.sqrt((1 / 3 + 1 / 8) * 700 / 3)
-    p_mlp, p_gcn = (2 * stats.t.sf(t, 2) for t in (t_mlp, t_gcn))
-    assert found["mlp"].test.p_value == pytest.approx(p_mlp)
-    assert found["gcn"].test.p_value == pytest.approx(p_gcn)
-    assert found["gcn"].test.num_folds == 3
-    assert p_gcn < p_mlp
-    assert found["gcn"].p_adjusted == pytest.approx(4 * p_gcn)  # four baselines, two of them not yet testable
-    assert found["mlp"].p_adjusted == pytest.approx(min(1, max(4 * p_gcn, 3 * p_mlp)))
-    assert found["dgm-e"].test.difference == pytest.approx(0.0)
-    assert found["dgm-e"].p_adjusted is None
-    assert found["dgm-m"].test.num_folds == 0
 
-    judged = [item for item in table.comparisons if item.model == "dcm-judged"]
-    assert [(item.baseline, item.graph) for item in judged] == [(name, True) for name in found]
-    assert [item.test.num_folds for item in judged] == [3, 3, 1, 0]
-    assert judged[1].test.difference == pytest.approx(30.0)
+def test_a_named_default_is_the_default(make_record):
+    records = [make_record(0.5)]
+    named = build_table("table2", records, ["texas"], settings={"dropout": 0.5})
+    assert named.cells[ResultRow("dcm", False)]["texas"].ours["honest"].mean == 50.0
+    other = build_table("table2", records, ["texas"], settings={"dropout": 0.4})
+    assert other.cells[ResultRow("dcm", False)]["texas"].ours["honest"] is None
 
-    without = [item for item in table.comparisons if not item.graph]
-    assert [item.baseline for item in without] == ["mlp", "dgm-e", "dgm-m"]
-    assert all(item.test.difference is None for item in without)
+
+def test_runs_whose_settings_no_model_has_any_more_are_shown_as_such(make_record):
+    resolved = Hashed(make_record().resolved, hue="red")
+    gone = make_record(0.5, settings={"hue": "red"}, resolved=resolved)
+    table = build_table("table2", [gone], ["texas"])
+    assert table.cells[ResultRow("dcm", False)]["texas"].ours["honest"].mean == 50.0
+    assert any("have changed since" in note for note in table.notes)
 
 
 def test_the_papers_contradictions_are_noted_where_they_are_shown():
@@ -146,7 +139,9 @@ def test_the_papers_contradictions_are_noted_where_they_are_shown():
     assert any("94.81" in note for note in build_table("sampling", []).notes)
     assert not any("94.81" in note for note in build_table("table1", [], ["cora"]).notes)
     # Each table is compared with its own printed value.
-    cells = [build_table(name, []).cells[Row("dcm-all", True)]["cs"].paper.mean for name in ("table1", "sampling")]
+    cells = [
+        build_table(name, []).cells[ResultRow("dcm-all", True)]["cs"].paper.mean for name in ("table1", "sampling")
+    ]
     assert cells == [95.78, 94.81]
 
 
@@ -171,7 +166,7 @@ def test_a_set_outside_the_paper_has_a_column_when_named(make_record):
     records = [make_record(0.75, dataset="cornell"), make_record(0.5)]
     table = build_table("table2", records, ["cornell"], ["dcm"], ["honest"])
     assert table.datasets == ("cornell",)
-    cell = table.cells[Row("dcm", False)]["cornell"]
+    cell = table.cells[ResultRow("dcm", False)]["cornell"]
     assert cell.ours["honest"].mean == 75.0
     assert cell.paper is None
     assert "cornell" not in build_table("table2", records).datasets

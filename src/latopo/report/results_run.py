@@ -6,8 +6,8 @@ from latopo.errors import LatopoError
 from latopo.report.data import ReportData, Table, TableCell, TableRow
 from latopo.reproduce import Record, Store, build_table
 from latopo.reproduce import tables as built
-from latopo.reproduce.experiments import DATASET_TITLES, DEVELOPMENT, EXPERIMENTS, Row
-from latopo.reproduce.record import PROTOCOLS, Protocol
+from latopo.reproduce.experiments import DATASET_TITLES, DEVELOPMENT, EXPERIMENTS, ResultRow
+from latopo.reproduce.unit import PROTOCOLS, Protocol
 
 __all__ = ["from_results"]
 
@@ -49,11 +49,11 @@ def _tables(name: str, records: list[Record], protocol: Protocol) -> list[Table]
     return [_main_table(table, protocol), *_test_table(table, protocol)]
 
 
-def _title(table: built.Table, protocol: Protocol, what: str = "") -> str:
+def _title(table: built.ResultTable, protocol: Protocol, what: str = "") -> str:
     return f"{table.experiment.title}{what} (protocol {protocol}: {_PROTOCOL_WORDS[protocol]})"
 
 
-def _main_table(table: built.Table, protocol: Protocol) -> Table:
+def _main_table(table: built.ResultTable, protocol: Protocol) -> Table:
     rows = []
     for row, cells in table.cells.items():
         shown = tuple(_cell(cell, protocol) for cell in cells.values())
@@ -65,13 +65,13 @@ def _main_table(table: built.Table, protocol: Protocol) -> Table:
     return Table(_title(table, protocol), labels, titles, tuple(rows), digits, table.caption, table.notes)
 
 
-def _labels(table: built.Table, row: Row) -> tuple[str, ...]:
+def _labels(table: built.ResultTable, row: ResultRow) -> tuple[str, ...]:
     model = "input graph" if row.model == "input" else row.model
     labels = ("with" if row.graph else "without", model)
     return labels if table.experiment.variable is None else (*labels, "–" if row.value is None else str(row.value))
 
 
-def _cell(cell: built.Cell, protocol: Protocol) -> TableCell:
+def _cell(cell: built.ResultCell, protocol: Protocol) -> TableCell:
     ours = cell.ours.get(protocol)
     remark = "" if cell.paper is None else f"paper {cell.paper.printed}"
     if ours is None:
@@ -81,7 +81,7 @@ def _cell(cell: built.Cell, protocol: Protocol) -> TableCell:
     return TableCell(ours.mean, ours.std, tuple(ours.folds.values()), remark, cell.difference(protocol))
 
 
-def _test_table(table: built.Table, protocol: Protocol) -> list[Table]:
+def _test_table(table: built.ResultTable, protocol: Protocol) -> list[Table]:
     """Our models against each baseline: mean paired difference and adjusted p."""
     lines: dict[tuple[str, str, str], dict[str, TableCell]] = {}
     for item in table.comparisons:

@@ -1,32 +1,22 @@
-"""What the paper's tables consist of: rows, columns, the quantity shown, and which runs a row needs."""
+"""What the tables consist of: rows, columns, the quantity shown, and which runs a row needs."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any, TypeVar
 
 from latopo.data.catalogue import find_dataset, list_datasets
 from latopo.errors import LatopoError
-from latopo.reproduce.record import PROTOCOLS, Protocol, Settings
+from latopo.reproduce.paper import ABLATION_DEFAULTS, paper_numbers
+from latopo.reproduce.systems import ROLES, needs_graph, uses_graph
+from latopo.reproduce.unit import Protocol, Unit
 
 __all__ = [
-    "ABLATION_DEFAULTS",
-    "BASELINES",
-    "DATASET_TITLES",
-    "DEVELOPMENT",
-    "EXPERIMENTS",
-    "FOLDS",
-    "OURS",
-    "Experiment",
-    "Row",
-    "SettingsFor",
-    "check_protocols",
-    "default_settings",
-    "experiment",
-    "no_settings",
-    "seeds_of",
-]
+    "DATASET_TITLES", "DEVELOPMENT", "EXPERIMENTS", "FOLDS", "Experiment", "ResultRow", "choose", "default_settings",
+    "experiment", "seeds_of",
+]  # fmt: skip
 
-HOMOPHILIC = ("cora", "citeseer", "pubmed", "physics", "cs")
-HETEROPHILIC = ("texas", "wisconsin", "squirrel", "chameleon")
+Name = TypeVar("Name", str, int, Protocol)
+
 DATASET_TITLES = {name: find_dataset(name).title for name in list_datasets()}
 # Not in the paper, but any table can be made of them: recipes are developed there and nowhere else.
 DEVELOPMENT = tuple(
@@ -39,30 +29,12 @@ FOLDS = tuple(range(10))
 _THREE_SEEDS = ("texas", "wisconsin")
 _LARGE = ("pubmed", "cs", "physics")
 
-# Our models that the tables test against the baselines, the second with a graph only.
-OURS = ("dcm-plus", "dcm-judged")
-BASELINES = ("mlp", "gcn", "dgm-e", "dgm-m")
-# Our recipe with edges, with features of the edges, and with polygons; gcn-plus is what is left with none of them.
-# The judged ones weigh a given graph before they rely on it, with the complex and without.
-_PLUS = ("alpha-dgm", "dcm-plus-edges", "dcm-plus")
-# What a run has that does not name the setting; tables 1 and 2 are made with these.
-ABLATION_DEFAULTS = {"rounds": 1, "max_length": 4}
-_MAIN_MODELS = (*BASELINES, "dcm", "dcm-all", "gcn-plus", *_PLUS, "gcn-judged", "dcm-judged")
 
-SettingsFor = Callable[[str, str, bool, Protocol], Settings]
-"""Settings of a run from (model, data set, graph, protocol); must be plain JSON."""
-
-
-def no_settings(model: str, dataset: str, graph: bool, protocol: Protocol) -> Settings:
-    """The default of every :data:`SettingsFor` argument: nothing beyond the model's own defaults."""
-    return {}
-
-
-def default_settings(model: str, dataset: str, graph: bool, protocol: Protocol) -> Settings:
+def default_settings(dataset: str, protocol: Protocol) -> dict[str, Any]:
     """Settings of the reproduction: none but a fixed weight decay on the three large graphs, where a search is costly.
 
     Example:
-        >>> default_settings("mlp", "physics", False, "honest"), default_settings("mlp", "cora", False, "honest")
+        >>> default_settings("physics", "honest"), default_settings("cora", "honest")
         ({'weight_decay': 0.0005}, {})
     """
     return {"weight_decay": 5e-4} if protocol == "honest" and dataset in _LARGE else {}
@@ -78,15 +50,22 @@ def seeds_of(dataset: str) -> tuple[int, ...]:
     return (0, 1, 2) if dataset in _THREE_SEEDS else (0,)
 
 
-def check_protocols(caller: str, protocols: Sequence[Protocol]) -> None:
-    """Raise with the known names if a protocol is unknown."""
-    for protocol in protocols:
-        if protocol not in PROTOCOLS:
-            raise LatopoError(f"{caller}: no protocol {protocol!r}; expected one of {', '.join(PROTOCOLS)}")
+def choose(where: str, what: str, known: Sequence[Name], chosen: Iterable[Name] | None) -> tuple[Name, ...]:
+    """The chosen ones in the order of those that are known, all by default; an unknown one is refused.
+
+    Example:
+        >>> choose("table1", "data set", ("cora", "citeseer", "cs"), ["cs", "cora"])
+        ('cora', 'cs')
+    """
+    names = list(known if chosen is None else chosen)
+    for name in names:
+        if name not in known:
+            raise LatopoError(f"{where}: no {what} {name!r}; expected some of {', '.join(map(str, known))}")
+    return tuple(name for name in known if name in names)
 
 
 @dataclass(frozen=True)
-class Row:
+class ResultRow:
     """A row of a table: a model, with or without the input graph, at one value of the table's variable."""
 
     model: str
@@ -106,6 +85,7 @@ class Experiment:
         quantity: field of a record that is shown, ``test_score`` or ``homophily``.
         variable: setting that the rows vary, None for none.
         values: the variable's values.
+        caption: what readers of this table alone have to know.
     """
 
     name: str
@@ -115,6 +95,7 @@ class Experiment:
     quantity: str = "test_score"
     variable: str | None = None
     values: tuple[int, ...] = ()
+    caption: str = ""
 
     @property
     def default(self) -> int | None:
@@ -126,20 +107,17 @@ class Experiment:
         """Factor from a record's share to the table's unit: accuracies are in per cent."""
         return 100.0 if self.quantity == "test_score" else 1.0
 
-    def rows(self, models: Sequence[str] | None = None) -> Iterator[Row]:
+    def rows(self, models: Sequence[str] | None = None) -> Iterator[ResultRow]:
         """Rows in the paper's order, without graph first; an MLP has no graph, the GCNs need one.
 
         Example:
             >>> [row.model for row in EXPERIMENTS["table1"].rows(["gcn", "dcm"])]
             ['dcm', 'gcn', 'dcm']
         """
-        from latopo.models import MODELS, needs_graph
-
-        chosen = self._checked("model", self.models, models)
         for graph in (False, True):
-            for model in chosen:
-                if MODELS[model][0].uses_graph if graph else not needs_graph(model):
-                    yield from (Row(model, graph, value) for value in self.values or (None,))
+            for model in choose(self.name, "model", self.models, models):
+                if uses_graph(model) if graph else not needs_graph(model):
+                    yield from (ResultRow(model, graph, value) for value in self.values or (None,))
 
     def columns(self, datasets: Sequence[str] | None = None) -> tuple[str, ...]:
         """The chosen data sets in the table's order, all of the table by default, then those outside the paper.
@@ -150,7 +128,12 @@ class Experiment:
         """
         if datasets is None:
             return self.datasets
-        return self._checked("data set", (*self.datasets, *DEVELOPMENT), datasets)
+        return choose(self.name, "data set", self.known_datasets, datasets)
+
+    @property
+    def known_datasets(self) -> tuple[str, ...]:
+        """The table's columns, and those that it can have besides."""
+        return (*self.datasets, *DEVELOPMENT)
 
     def suits(self, dataset: str) -> bool:
         """Whether a column appears without being asked for once there are runs; some belong to table 2 by their kind.
@@ -159,66 +142,66 @@ class Experiment:
             >>> EXPERIMENTS["table2"].suits("cornell"), EXPERIMENTS["table1"].suits("cornell")
             (True, False)
         """
-        return dataset not in _LIKE_TABLE2 or HETEROPHILIC[0] in self.datasets
+        return dataset not in _LIKE_TABLE2 or "texas" in self.datasets
 
-    def settings(self, base: Settings, row: Row) -> Settings:
-        """Settings of a run of this row: the variable is named only where it departs from its default."""
-        if self.variable is None or row.value == self.default:
-            return base
-        return {**base, self.variable: row.value}
+    def unit(
+        self,
+        row: ResultRow,
+        dataset: str,
+        protocol: Protocol,
+        settings: Mapping[str, Any],
+        fold: int = 0,
+        seed: int = 0,
+    ) -> Unit:
+        """One of the runs that a cell is made of, with the chosen settings; what is at its default is not named.
 
-    def _checked(self, what: str, known: tuple[str, ...], chosen: Sequence[str] | None) -> tuple[str, ...]:
-        for name in chosen or ():
-            if name not in known:
-                raise LatopoError(f"{self.name}: no {what} {name!r} in this table; expected some of {', '.join(known)}")
-        return known if chosen is None else tuple(name for name in known if name in chosen)
+        Example:
+            >>> EXPERIMENTS["depth"].unit(ResultRow("dcm", False, 2), "pubmed", "honest", {"epochs": 200}).settings
+            {'weight_decay': 0.0005, 'rounds': 2}
+        """
+        named = {**default_settings(dataset, protocol), **settings}
+        if named.get("epochs") == find_dataset(dataset).epochs:
+            del named["epochs"]
+        if self.variable is not None and row.value != self.default:
+            named[self.variable] = row.value
+        return Unit(row.model, dataset, row.graph, protocol, fold, seed, named)
 
 
+def _like_the_paper(name: str, title: str, models: Sequence[str] = (), **more: Any) -> Experiment:
+    """The paper's columns and systems, and more of ours."""
+    printed = paper_numbers(name)
+    datasets = tuple(dict.fromkeys(number.dataset for number in printed))
+    systems = {number.model for number in printed} | set(models)
+    return Experiment(name, title, datasets, tuple(model for model in ROLES if model in systems), **more)
+
+
+_NOT_THE_PAPERS = [model for model, role in ROLES.items() if role != "paper"]
 EXPERIMENTS = {
     item.name: item
     for item in (
-        Experiment("table1", "Node classification, homophilic graphs", HOMOPHILIC, _MAIN_MODELS),
-        Experiment("table2", "Node classification, heterophilic graphs", HETEROPHILIC, _MAIN_MODELS),
-        Experiment(
+        _like_the_paper("table1", "Node classification, homophilic graphs", _NOT_THE_PAPERS),
+        _like_the_paper("table2", "Node classification, heterophilic graphs", _NOT_THE_PAPERS),
+        _like_the_paper(
             "sampling",
             "Sampling strategies: entmax against Gumbel top-k",
-            HOMOPHILIC + HETEROPHILIC,
-            ("dcm", "dcm-all", "topk-dcm", "topk-dcm-all"),
+            caption="The top-k systems are trained with the reward of the DGM.",
         ),
-        Experiment(
-            "depth",
-            "Number of message passing rounds",
-            HOMOPHILIC + HETEROPHILIC,
-            ("dcm",),
-            variable="rounds",
-            values=(0, 1, 2, 3, 4),
+        _like_the_paper("depth", "Number of message passing rounds", variable="rounds", values=(0, 1, 2, 3, 4)),
+        _like_the_paper(
+            "cycle-length", "Longest cycle that can become a polygon", variable="max_length", values=(3, 4, 5)
         ),
-        Experiment(
-            "cycle-length",
-            "Longest cycle that can become a polygon",
-            HOMOPHILIC + HETEROPHILIC,
-            ("dcm",),
-            variable="max_length",
-            values=(3, 4, 5),
-        ),
-        Experiment(
+        _like_the_paper(
             "homophily",
             "Homophily of the latent graph",
-            HOMOPHILIC + HETEROPHILIC,
-            ("dcm", *_PLUS),
+            ("alpha-dgm", "dcm-plus-edges", "dcm-plus"),
             quantity="homophily",
+            caption="Homophily is that of the latent graph at the reported epoch: edges between equal labels over "
+            "edges.",
         ),
     )
 }
 
 
 def experiment(name: str) -> Experiment:
-    """The table of that name.
-
-    Example:
-        >>> experiment("depth").values
-        (0, 1, 2, 3, 4)
-    """
-    if name not in EXPERIMENTS:
-        raise LatopoError(f"reproduce: no table {name!r}; expected one of {', '.join(EXPERIMENTS)}")
-    return EXPERIMENTS[name]
+    """The table of that name."""
+    return EXPERIMENTS[choose("reproduce", "table", tuple(EXPERIMENTS), [name])[0]]

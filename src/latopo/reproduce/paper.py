@@ -1,32 +1,22 @@
 """The paper's own numbers, as printed, from ``paper_numbers.json``.
 
-The data file keeps every cell as its printed text (``"96.2 ± 0.27"``), so that nothing is rounded or corrected on the
-way. Where the paper prints one quantity twice with two values, both are kept: see :func:`contradictions`.
+The file keeps every digit: ``80.00`` is not ``80``. Where the paper prints one quantity twice with two values, both are
+kept: see :func:`contradictions`.
 """
 
 import json
-from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cache
 from importlib.resources import files
-from typing import Any
+from typing import Any, NamedTuple
 
 from latopo.errors import LatopoError
-from latopo.reproduce.experiments import ABLATION_DEFAULTS
 
 __all__ = [
-    "Contradiction",
-    "FigurePoint",
-    "PaperNumber",
-    "contradictions",
-    "figure_points",
-    "input_homophily",
-    "paper_number",
-    "paper_numbers",
-    "paper_tables",
-    "remarks",
-]
+    "ABLATION_DEFAULTS", "FigurePoint", "PaperNumber", "contradictions", "figure_points", "paper_number",
+    "paper_numbers", "remarks",
+]  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -36,56 +26,25 @@ class PaperNumber:
     Attributes:
         table: ``table1``, ``table2``, ``sampling``, ``depth``, ``cycle-length`` or ``homophily``.
         dataset: name of the data set, in lower case.
-        graph: whether the input graph was given to the model.
+        graph: whether the model was given the input graph.
         model: the model's name in this library; ``input`` is the given graph itself (table ``homophily``).
-        variable: ``rounds`` (depth), ``max_length`` (cycle-length), else None.
-        value: the variable's value, else None.
-        printed: the cell's text, for instance ``"85.71 ± 7.87"``.
+        value: number of rounds (``depth``) or longest cycle (``cycle-length``), else None.
+        mean: per cent for accuracies, a share for homophily.
+        std: the standard deviation (the paper does not say which), None where none is printed.
+        printed: the digits as printed, for instance ``85.71 ± 7.87``.
     """
 
     table: str
     dataset: str
     graph: bool
     model: str
-    variable: str | None
     value: int | None
+    mean: float
+    std: float | None
     printed: str
 
-    @property
-    def mean(self) -> float:
-        """The printed mean: per cent for accuracies, a share for homophily."""
-        return float(self.printed.split(" ± ")[0])
 
-    @property
-    def std(self) -> float | None:
-        """The printed standard deviation (its definition is not stated in the paper), None where none is printed."""
-        _, sign, std = self.printed.partition(" ± ")
-        return float(std) if sign else None
-
-
-@dataclass(frozen=True)
-class Contradiction:
-    """One quantity that the paper prints more than once, with different text."""
-
-    numbers: tuple[PaperNumber, ...]
-
-    @property
-    def rounding_only(self) -> bool:
-        """Whether one text is just the other with fewer digits (96.2 and 96.22)."""
-        means = [Decimal(number.printed.split(" ± ")[0]) for number in self.numbers]
-        coarsest = min(means, key=lambda mean: len(str(mean)))
-        return all(mean.quantize(coarsest) == coarsest for mean in means)
-
-    def __str__(self) -> str:
-        """The quantity, then each value with its table."""
-        first = self.numbers[0]
-        places = " and ".join(f"{number.printed} in {number.table}" for number in self.numbers)
-        graph = "with graph" if first.graph else "without graph"
-        return f"{first.dataset}, {graph}, {first.model}: the paper prints {places}"
-
-
-@dataclass(frozen=True)
-class FigurePoint:
+class FigurePoint(NamedTuple):
     """Caption of one panel of the paper's figures; epoch 0 is the input."""
 
     epoch: int
@@ -93,37 +52,13 @@ class FigurePoint:
     homophily: float
 
 
-@cache
-def _content() -> dict[str, Any]:
-    text = (files("latopo.reproduce") / "paper_numbers.json").read_text(encoding="utf-8")
-    content: dict[str, Any] = json.loads(text)
-    return content
-
-
-def _table(name: str) -> dict[str, Any]:
-    tables = _content()["tables"]
-    if name not in tables:
-        raise LatopoError(f"paper_numbers: no table {name!r}; expected one of {', '.join(tables)}")
-    table: dict[str, Any] = tables[name]
-    return table
-
-
-def _cells(name: str) -> Iterator[PaperNumber]:
-    table = _table(name)
-    variable = table.get("variable")
-    for row in table["rows"]:
-        for dataset, printed in zip(table["datasets"], row["cells"], strict=True):
-            yield PaperNumber(name, dataset, row["graph"], row["model"], variable, row.get("value"), printed)
-
-
-def paper_tables() -> tuple[str, ...]:
-    """Names of the paper's tables.
-
-    Example:
-        >>> paper_tables()
-        ('table1', 'table2', 'sampling', 'depth', 'cycle-length', 'homophily')
-    """
-    return tuple(_content()["tables"])
+# A Decimal keeps its trailing zeros.
+_PAPER: dict[str, Any] = json.loads(
+    (files("latopo.reproduce") / "paper_numbers.json").read_text(encoding="utf-8"), parse_float=Decimal
+)
+_TABLES = _PAPER["tables"]
+ABLATION_DEFAULTS: dict[str, int] = {i["variable"]: i["default"] for i in _TABLES.values() if "variable" in i}
+"""Setting that a table varies → its value in every other table."""
 
 
 @cache
@@ -134,20 +69,29 @@ def paper_numbers(table: str | None = None) -> tuple[PaperNumber, ...]:
         >>> len(paper_numbers("table2")), paper_numbers("table2")[0].printed
         (40, '77.78 ± 10.24')
     """
-    names = paper_tables() if table is None else (table,)
-    return tuple(cell for name in names for cell in _cells(name))
+    if table is None:
+        return tuple(number for name in _TABLES for number in paper_numbers(name))
+    if table not in _TABLES:
+        raise LatopoError(f"paper_numbers: there is no table {table!r}; expected one of {', '.join(_TABLES)}")
+    return tuple(
+        _number(table, dataset, row, *digits)
+        for row in _TABLES[table]["rows"]
+        for dataset, digits in zip(_TABLES[table]["datasets"], row["cells"], strict=True)
+    )
 
 
-@cache
-def _by_place() -> dict[tuple[str, str, bool, str, int | None], PaperNumber]:
-    return {(n.table, n.dataset, n.graph, n.model, n.value): n for n in paper_numbers()}
+def _number(table: str, dataset: str, row: dict[str, Any], mean: Decimal, std: Decimal | None = None) -> PaperNumber:
+    place = (table, dataset, row["graph"], row["model"], row.get("value"))
+    if std is None:
+        return PaperNumber(*place, float(mean), None, str(mean))
+    return PaperNumber(*place, float(mean), float(std), f"{mean} ± {std}")
 
 
 def paper_number(table: str, dataset: str, graph: bool, model: str, value: int | None = None) -> PaperNumber | None:
     """The paper's number for one cell, None where the paper has none (our own models, for instance).
 
     Args:
-        table: a name of :func:`paper_tables`.
+        table: one of the paper's tables.
         dataset: data set in lower case.
         graph: with (True) or without the input graph.
         model: model name of this library.
@@ -158,45 +102,26 @@ def paper_number(table: str, dataset: str, graph: bool, model: str, value: int |
         >>> number.mean, number.std
         (87.89, 10.24)
     """
-    _table(table)
-    return _by_place().get((table, dataset, graph, model, value))
+    place = (dataset, graph, model, value)
+    return next((n for n in paper_numbers(table) if (n.dataset, n.graph, n.model, n.value) == place), None)
 
 
 @cache
-def contradictions() -> tuple[Contradiction, ...]:
-    """Accuracies that the paper prints in several tables with different text, both kept.
+def contradictions() -> tuple[tuple[PaperNumber, ...], ...]:
+    """Accuracies that the paper prints in several tables with different digits; both are kept.
 
     Example:
-        >>> for contradiction in contradictions():
-        ...     print(contradiction, "(rounding)" if contradiction.rounding_only else "")
-        physics, without graph, dcm-all: the paper prints 96.22 ± 0.27 in table1 and 96.2 ± 0.27 in sampling (rounding)
-        cs, with graph, dcm-all: the paper prints 95.78 ± 0.49 in table1 and 94.81 ± 0.49 in sampling
+        >>> for numbers in contradictions():
+        ...     print(numbers[0].dataset, numbers[0].model, {number.table: number.printed for number in numbers})
+        physics dcm-all {'table1': '96.22 ± 0.27', 'sampling': '96.2 ± 0.27'}
+        cs dcm-all {'table1': '95.78 ± 0.49', 'sampling': '94.81 ± 0.49'}
     """
-    places: dict[tuple[str, bool, str], list[PaperNumber]] = {}
+    places: dict[tuple[str, bool, str], dict[str, PaperNumber]] = {}
     for number in paper_numbers():
         # A cell of an ablation at its default value is the same quantity as in tables 1 and 2.
-        is_default = number.variable is None or number.value == ABLATION_DEFAULTS[number.variable]
-        if is_default and number.table != "homophily":
-            places.setdefault((number.dataset, number.graph, number.model), []).append(number)
-    return tuple(
-        Contradiction(tuple({number.printed: number for number in reversed(same)}.values())[::-1])
-        for same in places.values()
-        if len({number.printed for number in same}) > 1
-    )
-
-
-def input_homophily(dataset: str) -> float | None:
-    """Homophily of the given graph as tables 1 and 2 print it, None for a data set that is not the paper's.
-
-    Example:
-        >>> input_homophily("wisconsin")
-        0.21
-    """
-    for name in ("table1", "table2"):
-        table = _table(name)
-        if dataset in table["datasets"]:
-            return float(table["input_homophily"][table["datasets"].index(dataset)])
-    return None
+        if number.value == _TABLES[number.table].get("default") and number.table != "homophily":
+            places.setdefault((number.dataset, number.graph, number.model), {}).setdefault(number.printed, number)
+    return tuple(tuple(printed.values()) for printed in places.values() if len(printed) > 1)
 
 
 def figure_points(dataset: str) -> tuple[FigurePoint, ...]:
@@ -206,18 +131,17 @@ def figure_points(dataset: str) -> tuple[FigurePoint, ...]:
         >>> figure_points("texas")[-1]
         FigurePoint(epoch=180, polygon_percent=20, homophily=0.99)
     """
-    figures = _content()["figures"]
+    figures = _PAPER["figures"]
     if dataset not in figures:
         raise LatopoError(f"figure_points: the paper draws {' and '.join(figures)}, not {dataset!r}")
-    return tuple(FigurePoint(**point) for point in figures[dataset])
+    return tuple(FigurePoint(p["epoch"], p["polygon_percent"], float(p["homophily"])) for p in figures[dataset])
 
 
 def remarks(table: str) -> tuple[str, ...]:
-    """What a reader of the paper's table should know: slips and inconsistencies of other kinds than two values.
+    """What a reader of the paper's table should know: its slips and inconsistencies.
 
     Example:
         >>> remarks("sampling")
         ('Cora with graph: the value in bold (85.78) is not the largest of its block (85.97).',)
     """
-    _table(table)
-    return tuple(remark["text"] for remark in _content()["remarks"] if table in remark["tables"])
+    return tuple(remark["text"] for remark in _PAPER["remarks"] if table in remark["tables"])

@@ -74,7 +74,7 @@ def summarize(records: Iterable[Record], quantity: str = "test_score", scale: fl
         scale: factor, 100 for per cent.
 
     Example:
-        >>> from latopo.reproduce.record import Record, Unit
+        >>> from latopo.reproduce import Record, Unit
         >>> def record(fold, seed, score):
         ...     return Record(Unit("mlp", "texas", False, "honest", fold, seed), score, 8, 1, 0, 1.0, 1)
         >>> summarize([record(0, 0, 0.5), record(0, 1, 0.75), record(1, 0, 0.875)], scale=100)

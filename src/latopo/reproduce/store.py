@@ -1,11 +1,10 @@
-"""The append-only store of finished runs: JSON Lines in a folder, safe under kills and parallel workers.
+"""The append-only store of finished runs: JSON Lines in a folder, one writer at a time.
 
-``records.jsonl`` holds one record per line. Appending takes an exclusive lock on that file, writes the line in one call
-and syncs it. A process killed in the middle of a write leaves at most a torn last line, which readers ignore and the
-next append removes. Of two records with the same key the first wins, so concatenating two stores merges them.
-
-A worker claims a unit by holding the lock of ``claims/<key>.lock``. The operating system drops the lock of a dead
-process, however it died, so there are no stale claims to recover and no process numbers to compare.
+``records.jsonl`` holds one record per line. What many records share, the full settings of a run and the machine that
+trained it, stands once in the file, in a line of its own before its first use: ``{"define": HASH, "content": {…}}``.
+A line is written in one call and synced. A process killed in the middle of a write leaves at most a torn last line,
+which readers ignore and the next writer cuts off. Of two records with the same key the first wins, so concatenating two
+stores merges them.
 """
 
 import json
@@ -13,45 +12,13 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import NoReturn
+from typing import IO, Any
 
 from latopo.errors import LatopoError
 from latopo.reproduce.record import Record
+from latopo.reproduce.unit import Hashed, Key
 
 __all__ = ["Store"]
-
-
-def _lock(handle: int, wait: bool) -> bool:
-    """Take the exclusive lock of an open file; False if another holds it and ``wait`` is false."""
-    try:
-        import fcntl
-    except ImportError as error:
-        raise LatopoError("Store: file locks need a POSIX system; use Linux, macOS or WSL") from error
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
-    except BlockingIOError:
-        return False
-    return True
-
-
-def _refuse_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is not allowed in a record")
-
-
-def _parse(line: bytes) -> Record:
-    content = json.loads(line, parse_constant=_refuse_constant)
-    if not isinstance(content, dict):
-        raise ValueError(f"expected an object, got {type(content).__name__}")
-    return Record.from_json(content)
-
-
-def _is_torn(line: bytes) -> bool:
-    """Whether a line without its end was cut off within (a complete one may lack only the line end)."""
-    try:
-        json.loads(line)
-    except ValueError:
-        return True
-    return False
 
 
 class Store:
@@ -62,7 +29,7 @@ class Store:
 
     Example:
         >>> from tempfile import TemporaryDirectory
-        >>> from latopo.reproduce.record import Unit
+        >>> from latopo.reproduce import Unit
         >>> unit = Unit("mlp", "texas", graph=False, protocol="honest", fold=0)
         >>> record = Record(unit, 0.8, num_train=145, num_test=19, best_epoch=3, seconds=1.5, num_parameters=7)
         >>> with TemporaryDirectory() as folder:
@@ -73,22 +40,20 @@ class Store:
     """
 
     def __init__(self, folder: str | os.PathLike[str]) -> None:
-        """Remember the folder; nothing is read or made yet."""
+        """Read what is there."""
         self.folder = Path(folder)
         self.path = self.folder / "records.jsonl"
-        self._records: dict[str, Record] = {}
-        self._offset = 0
-        self._line = 0
+        self._records: dict[Key, Record] = {}
+        self._definitions: dict[str, Hashed] = {}
+        self._file: IO[bytes] | None = None
+        self._read()
 
-    def __contains__(self, key: str) -> bool:
-        """Whether a unit of this key is finished, by any worker up to now."""
-        if key not in self._records:
-            self._refresh()
+    def __contains__(self, key: Key) -> bool:
+        """Whether a unit of this key is finished."""
         return key in self._records
 
     def __len__(self) -> int:
         """How many units are finished."""
-        self._refresh()
         return len(self._records)
 
     def __repr__(self) -> str:
@@ -97,108 +62,89 @@ class Store:
 
     def records(self) -> list[Record]:
         """All records in the order they were stored, one per key."""
-        self._refresh()
         return list(self._records.values())
 
     def append(self, record: Record) -> bool:
         """Store a record durably; False, and nothing written, if its key is already there."""
-        line = json.dumps(record.to_json(), allow_nan=False).encode("ascii") + b"\n"
-        self.folder.mkdir(parents=True, exist_ok=True)
-        handle = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
-        try:
-            _lock(handle, wait=True)
-            self._heal(handle)
+        with self.writing() as file:
             if record.key in self:
                 return False
-            if os.write(handle, line) != len(line):
-                raise LatopoError(f"Store: {self.path} could not be written completely; is the disk full?")
-            os.fsync(handle)
-        finally:
-            os.close(handle)
+            new = {item.hash: item for item in (record.resolved, record.environment)}
+            lines: list[Any] = [{"define": h, "content": new[h]} for h in new if h not in self._definitions]
+            lines.append(record.to_json())
+            file.write("".join(json.dumps(line, allow_nan=False) + "\n" for line in lines).encode())
+            file.flush()
+            os.fsync(file.fileno())
+            self._definitions |= new
+            self._records[record.key] = record
         return True
 
     def merge(self, other: "Store") -> int:
         """Append the other store's records whose key is not here yet; returns how many."""
-        return sum(self.append(record) for record in other.records())
+        with self.writing():
+            return sum(self.append(record) for record in other.records())
 
     @contextmanager
-    def claim(self, key: str) -> Iterator[bool]:
-        """Try to reserve a unit for this worker: yields False if a living worker has it, or if it is finished.
-
-        The claim ends with the block, or with the process.
-        """
-        handle = None if key in self else self._open_claim(key)
-        if handle is None:
-            yield False
+    def writing(self) -> Iterator[IO[bytes]]:
+        """Be the one writer within the block; raises if another process is. The lock ends with the process."""
+        if self._file is not None:
+            yield self._file
             return
-        try:
-            # Another worker may have finished the unit between our last look and the claim.
-            yield key not in self
-        finally:
-            self._claim_path(key).unlink(missing_ok=True)
-            os.close(handle)
-
-    def _claim_path(self, key: str) -> Path:
-        return self.folder / "claims" / f"{key}.lock"
-
-    def _open_claim(self, key: str) -> int | None:
-        path = self._claim_path(key)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        while True:
-            handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
-            if not _lock(handle, wait=False):
-                os.close(handle)
-                return None
-            # The previous owner may have removed the file after we opened it: that lock would guard nothing.
+        self.folder.mkdir(parents=True, exist_ok=True)
+        with self.path.open("ab") as self._file:
             try:
-                if os.path.samestat(os.fstat(handle), os.stat(path)):
-                    return handle
-            except FileNotFoundError:
-                pass
-            os.close(handle)
+                _lock(self._file, self.path)
+                self._finish_last_line(self._file, self._read())  # it may have grown since we looked
+                yield self._file
+            finally:
+                self._file = None
 
-    def _refresh(self) -> None:
-        """Read what was appended since the last look."""
-        try:
-            with self.path.open("rb") as file:
-                file.seek(self._offset)
-                *complete, torn = file.read().split(b"\n")
-        except FileNotFoundError:
-            return
-        for line in complete:
-            self._keep(line, self._line + 1)
-            self._line += 1
-            self._offset += len(line) + 1
-        # Not advanced past: a line without its end is looked at again, it may still be growing.
-        if not _is_torn(torn):
-            self._keep(torn, self._line + 1)
+    def _finish_last_line(self, file: IO[bytes], tail: bytes) -> None:
+        if _is_json(tail):
+            file.write(b"\n")
+        elif tail:
+            file.truncate(self.path.stat().st_size - len(tail))
 
-    def _keep(self, line: bytes, number: int) -> None:
-        if not line.strip():
-            return
-        try:
-            record = _parse(line)
-        except ValueError as error:
-            raise LatopoError(f"Store: {self.path}, line {number}: {error}; repair or delete that line") from error
-        self._records.setdefault(record.key, record)
+    def _read(self) -> bytes:
+        """Read the file; returns what follows the last line end, which is no line unless it is complete."""
+        content = self.path.read_bytes() if self.path.exists() else b""
+        *lines, tail = content.split(b"\n")
+        for number, line in enumerate([*lines, tail] if _is_json(tail) else lines, start=1):
+            if line.strip():
+                try:
+                    self._keep(json.loads(line))
+                except ValueError as error:
+                    remedy = "" if isinstance(error, LatopoError) else "; repair or delete that line"
+                    raise LatopoError(f"{self.path}, line {number}: {error}{remedy}") from error
+        return tail
 
-    def _heal(self, handle: int) -> None:
-        """Finish or cut off a line that a killed process left without its end; the caller holds the lock."""
-        content_end = os.fstat(handle).st_size
-        tail = self._tail(handle, content_end)
-        if not tail:
-            return
-        if _is_torn(tail):
-            os.ftruncate(handle, content_end - len(tail))
+    def _keep(self, content: dict[str, Any]) -> None:
+        if "define" in content:
+            item = Hashed(content["content"])
+            if item.hash != content["define"]:
+                raise ValueError(f"the content has the hash {item.hash}, not {content['define']}")
+            self._definitions.setdefault(item.hash, item)
         else:
-            os.write(handle, b"\n")
+            record = Record.from_json(content, self._definitions)
+            self._records.setdefault(record.key, record)
 
-    @staticmethod
-    def _tail(handle: int, end: int) -> bytes:
-        """The bytes after the last line end."""
-        tail = b""
-        while end > 0 and b"\n" not in tail:
-            start = max(0, end - 4096)
-            tail = os.pread(handle, end - start, start) + tail
-            end = start
-        return tail.rpartition(b"\n")[2]
+
+def _lock(file: IO[bytes], path: Path) -> None:
+    try:
+        import fcntl
+    except ImportError as error:
+        raise LatopoError("Store: file locks need a POSIX system; use Linux, macOS or WSL") from error
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise LatopoError(
+            f"{path} is being written by another process; wait until it ends, or use another --out folder"
+        ) from None
+
+
+def _is_json(line: bytes) -> bool:
+    try:
+        json.loads(line)
+    except ValueError:
+        return False
+    return True

@@ -1,30 +1,28 @@
 """From records to tables: ours beside the paper's, under both protocols, with the tests. Pure functions, no files."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from statistics import fmean
+from functools import cache
+from typing import Any
 
 from latopo.errors import LatopoError
+from latopo.reproduce.comparisons import Comparison, Place, compare
 from latopo.reproduce.experiments import (
-    ABLATION_DEFAULTS,
-    BASELINES,
     FOLDS,
-    OURS,
     Experiment,
-    Row,
-    SettingsFor,
-    check_protocols,
+    ResultRow,
+    choose,
     default_settings,
     experiment,
     seeds_of,
-)
-from latopo.reproduce.paper import PaperNumber, contradictions, paper_number, remarks
-from latopo.reproduce.record import PROTOCOLS, Protocol, Record
-from latopo.reproduce.statistics import PairedTest, Summary, corrected_paired_t, fold_means, holm, summarize
+)  # fmt: skip
+from latopo.reproduce.paper import ABLATION_DEFAULTS, PaperNumber, contradictions, paper_number, remarks
+from latopo.reproduce.record import Record
+from latopo.reproduce.statistics import Summary, summarize
+from latopo.reproduce.systems import ROLES
+from latopo.reproduce.unit import PROTOCOLS, Protocol, Unit
 
-__all__ = ["Cell", "Comparison", "Table", "build_table"]
-
-_Place = tuple[str, str, bool, Protocol, int | None]
+__all__ = ["ResultCell", "ResultTable", "build_table"]
 
 _CAPTION = (
     "Each number is the mean ± sample standard deviation (n − 1) over the authors' ten folds; seeds are averaged "
@@ -36,12 +34,8 @@ _CAPTION = (
     "under paper, and on PubMed, CS and Physics, it is 5e-4. Δ is ours minus the paper's printed number. Features: "
     "Planetoid (Cora, CiteSeer, PubMed) row-normalised, all others raw 0/1, the same for every model."
 )
-_HOMOPHILY_CAPTION = (
-    "Homophily is that of the latent graph at the reported epoch: edges between equal labels over edges."
-)
-_TOPK_CAPTION = "The top-k systems are trained with the reward of the DGM."
 _TEST_CAPTION = (
-    f"Tests: {' and '.join(OURS)} against each baseline, paired over common folds, two-sided Nadeau–Bengio corrected "
+    "Tests: {ours} against each baseline, paired over common folds, two-sided Nadeau–Bengio corrected "
     "resampled t-test (variance (1/n + n_test/n_train)·s²), p-values adjusted by Holm's method for one model within a "
     "data set, graph setting and protocol, baselines not yet run included. The MLP has no graph: its runs without one "
     "stand on both sides. DGM-E and DGM-M are trained without their reward, which costs them accuracy on the "
@@ -50,7 +44,7 @@ _TEST_CAPTION = (
 
 
 @dataclass(frozen=True)
-class Cell:
+class ResultCell:
     """One data set of one row.
 
     Attributes:
@@ -72,26 +66,7 @@ class Cell:
 
 
 @dataclass(frozen=True)
-class Comparison:
-    """One of our models against one baseline in one column.
-
-    Attributes:
-        model, dataset, graph, protocol, baseline: what is compared; a baseline without graph stands in both settings.
-        test: the test in the table's unit.
-        p_adjusted: p after Holm's correction over the baselines of this model, data set, graph setting and protocol.
-    """
-
-    model: str
-    dataset: str
-    graph: bool
-    protocol: Protocol
-    baseline: str
-    test: PairedTest
-    p_adjusted: float | None
-
-
-@dataclass(frozen=True)
-class Table:
+class ResultTable:
     """A table, ready to be rendered.
 
     Attributes:
@@ -99,15 +74,15 @@ class Table:
         datasets: columns.
         protocols: protocols shown.
         cells: row → data set → cell, rows in order.
-        comparisons: the tests, empty for tables without our model or without baselines.
+        comparisons: the tests, empty for tables without our models or without baselines.
         caption: how the numbers were made.
-        notes: contradictions and slips of the paper, and records that were left out.
+        notes: contradictions and slips of the paper, and what is to be known about single cells of ours.
     """
 
     experiment: Experiment
     datasets: tuple[str, ...]
     protocols: tuple[Protocol, ...]
-    cells: dict[Row, dict[str, Cell]]
+    cells: dict[ResultRow, dict[str, ResultCell]]
     comparisons: tuple[Comparison, ...]
     caption: str
     notes: tuple[str, ...]
@@ -119,12 +94,13 @@ def build_table(
     datasets: Sequence[str] | None = None,
     models: Sequence[str] | None = None,
     protocols: Sequence[Protocol] = PROTOCOLS,
-    settings_for: SettingsFor | None = None,
-) -> Table:
+    settings: Mapping[str, Any] | None = None,
+) -> ResultTable:
     """A table of the paper from our records and the paper's numbers; what is missing is missing, never an error.
 
-    A cell shows runs of *one* group of equal settings and version. With ``settings_for`` only runs with those settings
-    count. If several groups remain, the one with most runs is shown (of equals the latest), and a note says so.
+    A cell shows runs of *one* recipe, the full settings that they were trained with. Of several, it shows the one that
+    the named settings mean today; if there are more such, or none, the one with most runs (of equals the latest). A
+    note says what was left out, and what is out of date.
 
     Args:
         name: table name.
@@ -132,176 +108,138 @@ def build_table(
         datasets: columns, all by default.
         models: models, all by default.
         protocols: protocols to show.
-        settings_for: the settings that :func:`~latopo.reproduce.plan.plan_units` was given.
+        settings: those that :func:`~latopo.reproduce.plan.plan_units` was given: runs with others do not count. By
+            default all count.
 
     Example:
         >>> table = build_table("cycle-length", [], datasets=["cora"])
-        >>> table.cells[Row("dcm", True, 5)]["cora"].paper.printed
+        >>> table.cells[ResultRow("dcm", True, 5)]["cora"].paper.printed
         '85.54 ± 2.43'
     """
-    check_protocols("build_table", protocols)
-    table = experiment(name)
-    columns = table.columns(datasets)
-    groups, notes = _choose(_grouped(table, columns, records, settings_for))
-    cells = {
-        row: {dataset: _cell(table, groups, row, dataset, protocols) for dataset in columns}
-        for row in table.rows(models)
-    }
-    if table.quantity == "homophily":
-        cells[Row("input", True)] = {dataset: _input_cell(table, dataset) for dataset in columns}
-    comparisons = _compare(table, groups, columns, protocols, models)
-    caption = [f"{table.title}.", _CAPTION]
-    caption += [_HOMOPHILY_CAPTION] if table.quantity == "homophily" else []
-    caption += [_TOPK_CAPTION] if any(row.model.startswith("topk") for row in cells) else []
-    caption += [_TEST_CAPTION] if comparisons else []
-    caption += _other_settings(table, groups)
-    notes += _sampled_notes(groups)
-    paper_notes = _paper_notes(cells, name)
-    return Table(table, columns, tuple(protocols), cells, comparisons, " ".join(caption), (*paper_notes, *notes))
+    item = experiment(name)
+    columns, rows = item.columns(datasets), list(item.rows(models))
+    protocols = choose(name, "protocol", PROTOCOLS, protocols)
+    groups, notes = _choose(_grouped(item, columns, records, settings))
+    cells = {row: {dataset: _cell(item, groups, row, dataset, protocols) for dataset in columns} for row in rows}
+    if item.quantity == "homophily":
+        given = ResultRow("input", True)
+        cells[given] = {dataset: _cell(item, {}, given, dataset, ()) for dataset in columns}
+    comparisons = compare(item, groups, columns, protocols, rows)
+    ours = " and ".join(model for model, role in ROLES.items() if role == "ours")
+    caption = [f"{item.title}.", _CAPTION, item.caption, _TEST_CAPTION.format(ours=ours) if comparisons else ""]
+    caption.append(_other_settings(item, groups))
+    return ResultTable(
+        item, columns, protocols, cells, comparisons, " ".join(filter(None, caption)),
+        (*_paper_notes(cells, name), *notes, *_sampled_notes(groups)),
+    )  # fmt: skip
 
 
 def _grouped(
-    table: Experiment, columns: Sequence[str], records: Iterable[Record], settings_for: SettingsFor | None
-) -> dict[_Place, dict[str, list[Record]]]:
-    """Place in the table → group of equal settings and version → records."""
-    places: dict[_Place, dict[str, list[Record]]] = {}
+    item: Experiment, columns: Sequence[str], records: Iterable[Record], settings: Mapping[str, Any] | None
+) -> dict[Place, dict[str, list[Record]]]:
+    """Place in the table → recipe → records."""
+
+    @cache
+    def wanted(place: Place) -> Unit:
+        return item.unit(*place, settings or {})
+
+    places: dict[Place, dict[str, list[Record]]] = {}
     for record in records:
         unit = record.unit
-        value = None if table.variable is None else unit.settings.get(table.variable, table.default)
-        row = Row(unit.model, unit.graph, value)
-        if unit.dataset not in columns or not _belongs(table, record, row, settings_for):
+        if unit.dataset not in columns or unit.model not in item.models:
             continue
-        place = (unit.model, unit.dataset, unit.graph, unit.protocol, value)
-        group = repr((sorted(unit.settings.items()), unit.version))
-        places.setdefault(place, {}).setdefault(group, []).append(record)
+        if record.metric != "accuracy":
+            raise LatopoError(f"build_table: the record of {unit} has metric {record.metric!r}, expected accuracy")
+        value = None if item.variable is None else unit.settings.get(item.variable, item.default)
+        place = (ResultRow(unit.model, unit.graph, value), unit.dataset, unit.protocol)
+        if _is_usual(item, unit) if settings is None else _is_same(record, wanted(place)):
+            places.setdefault(place, {}).setdefault(record.resolved.hash, []).append(record)
     return places
 
 
-def _belongs(table: Experiment, record: Record, row: Row, settings_for: SettingsFor | None) -> bool:
-    unit = record.unit
-    if unit.model not in table.models:
-        return False
-    if record.metric != "accuracy":
-        raise LatopoError(f"build_table: the record of {unit} has metric {record.metric!r}, expected accuracy")
-    if settings_for is None:
-        # Runs of other tables' ablations are not this table's runs.
-        others = {name: default for name, default in ABLATION_DEFAULTS.items() if name != table.variable}
-        return all(unit.settings.get(name, default) == default for name, default in others.items())
-    return unit.settings == table.settings(settings_for(unit.model, unit.dataset, unit.graph, unit.protocol), row)
+def _is_usual(item: Experiment, unit: Unit) -> bool:
+    """Whether a run belongs to no other table's ablation."""
+    others = {name: default for name, default in ABLATION_DEFAULTS.items() if name != item.variable}
+    return all(unit.settings.get(name, default) == default for name, default in others.items())
 
 
-def _choose(places: dict[_Place, dict[str, list[Record]]]) -> tuple[dict[_Place, list[Record]], list[str]]:
-    chosen: dict[_Place, list[Record]] = {}
-    notes = []
+def _is_same(record: Record, unit: Unit) -> bool:
+    return record.unit.settings == unit.settings or record.resolved.hash == _recipe(unit)
+
+
+def _recipe(unit: Unit) -> str | None:
+    """Hash of what a unit's settings come to today; None if the model does not have them any more."""
+    try:
+        return unit.resolved().hash
+    except LatopoError:
+        return None
+
+
+def _words(place: Place) -> str:
+    row, dataset, protocol = place
+    named = row.model if row.value is None else f"{row.model} ({row.value})"
+    return f"{dataset}, {'with' if row.graph else 'without'} graph, {named}, {protocol}"
+
+
+def _choose(places: dict[Place, dict[str, list[Record]]]) -> tuple[dict[Place, list[Record]], list[str]]:
+    chosen, notes = {}, []
     for place, groups in places.items():
+        current = {recipe: recipe == _recipe(group[0].unit) for recipe, group in groups.items()}
         # Reversed, since max keeps the first of equals and the latest is wanted.
-        chosen[place] = max(reversed(groups.values()), key=len)
-        left_out = sum(map(len, groups.values())) - len(chosen[place])
+        best = max(reversed(groups), key=lambda recipe: (current[recipe], len(groups[recipe])))
+        chosen[place] = groups[best]
+        left_out = sum(map(len, groups.values())) - len(groups[best])
         if left_out:
-            model, dataset, graph, protocol, _ = place
-            setting = "with graph" if graph else "without graph"
-            notes.append(
-                f"{dataset}, {setting}, {model}, {protocol}: {left_out} runs of other settings or versions left out"
-            )
+            notes.append(f"{_words(place)}: {left_out} runs with other settings left out")
+        if not current[best]:
+            notes.append(f"{_words(place)}: trained with settings that have changed since; to be run again")
     return chosen, notes
 
 
-def _other_settings(table: Experiment, groups: dict[_Place, list[Record]]) -> list[str]:
+def _other_settings(item: Experiment, groups: dict[Place, list[Record]]) -> str:
     """What runs have that the caption does not say and the rows do not vary."""
     named: set[str] = set()
-    for (model, dataset, graph, protocol, _), group in groups.items():
-        usual = default_settings(model, dataset, graph, protocol)
+    for (_, dataset, protocol), group in groups.items():
+        usual = default_settings(dataset, protocol)
         for settings in (record.unit.settings for record in group):
-            other = [name for name, value in settings.items() if name != table.variable and usual.get(name) != value]
+            other = [name for name, value in settings.items() if name != item.variable and usual.get(name) != value]
             named.update(f"{name}={settings[name]}" for name in other)
-    return [f"Other settings here: {', '.join(sorted(named))}."] if named else []
+    return f"Other settings here: {', '.join(sorted(named))}." if named else ""
 
 
-def _sampled_notes(groups: dict[_Place, list[Record]]) -> list[str]:
+def _sampled_notes(groups: dict[Place, list[Record]]) -> list[str]:
     """Where the polygons were chosen among a sample of the cycles, because there were too many."""
-    notes = []
-    for (model, dataset, graph, protocol, value), group in groups.items():
-        sampled = sum(record.budget_sampled for record in group)
-        if sampled:
-            named = model if value is None else f"{model} ({value})"
-            notes.append(
-                f"{dataset}, {'with' if graph else 'without'} graph, {named}, {protocol}: in {sampled} of {len(group)} "
-                "runs the graph had more induced cycles than are scored, so the polygons are chosen among a sample"
-            )
-    return notes
-
-
-def _cell(
-    table: Experiment, groups: dict[_Place, list[Record]], row: Row, dataset: str, protocols: Sequence[Protocol]
-) -> Cell:
-    ours = {
-        protocol: summarize(
-            groups.get((row.model, dataset, row.graph, protocol, row.value), ()), table.quantity, table.scale
-        )
-        for protocol in protocols
-    }
-    number = paper_number(table.name, dataset, row.graph, row.model, row.value)
-    return Cell(ours, number, len(FOLDS), len(seeds_of(dataset)))
-
-
-def _input_cell(table: Experiment, dataset: str) -> Cell:
-    return Cell({}, paper_number(table.name, dataset, True, "input"), len(FOLDS), len(seeds_of(dataset)))
-
-
-def _paper_notes(cells: dict[Row, dict[str, Cell]], name: str) -> list[str]:
-    """The paper's contradictions about cells that are shown, then its other slips."""
-    shown = {cell.paper for row in cells.values() for cell in row.values()}
-    clashes = [f"† {clash}" for clash in contradictions() if shown & set(clash.numbers)]
-    return [*clashes, *(f"The paper: {remark}" for remark in remarks(name))]
-
-
-def _compare(
-    table: Experiment,
-    groups: dict[_Place, list[Record]],
-    datasets: Sequence[str],
-    protocols: Sequence[Protocol],
-    models: Sequence[str] | None,
-) -> tuple[Comparison, ...]:
-    rows = list(table.rows(models))
-    baselines = [baseline for baseline in BASELINES if any(row.model == baseline for row in rows)]
-    if table.quantity != "test_score":
-        return ()
-    return tuple(
-        comparison
-        for model in OURS
-        for dataset in datasets
-        for graph in (row.graph for row in rows if row.model == model)
-        for protocol in protocols
-        for comparison in _family(table, groups, model, dataset, graph, protocol, baselines)
-    )
-
-
-def _family(
-    table: Experiment,
-    groups: dict[_Place, list[Record]],
-    model: str,
-    dataset: str,
-    graph: bool,
-    protocol: Protocol,
-    baselines: Sequence[str],
-) -> list[Comparison]:
-    """A model of ours against every baseline in one column: the tests that Holm's correction counts together."""
-    ours = groups.get((model, dataset, graph, protocol, None), [])
-    names = [name for name in baselines if graph or name != "gcn"]
-    tests = []
-    for name in names:
-        baseline = groups.get((name, dataset, graph and name != "mlp", protocol, None), [])
-        tests.append(_paired(ours, baseline, table.scale))
-    adjusted = holm([test.p_value for test in tests])
+    counts = {place: sum(record.budget_sampled for record in group) for place, group in groups.items()}
     return [
-        Comparison(model, dataset, graph, protocol, name, test, p_adjusted)
-        for name, test, p_adjusted in zip(names, tests, adjusted, strict=True)
+        f"{_words(place)}: in {count} of {len(groups[place])} runs the graph had more induced cycles than are scored, "
+        "so the polygons are chosen among a sample"
+        for place, count in counts.items()
+        if count
     ]
 
 
-def _paired(ours: Sequence[Record], baseline: Sequence[Record], scale: float) -> PairedTest:
-    if not ours or not baseline:
-        return PairedTest(None, None, None, 0)
-    ratio = fmean(record.num_test for record in ours) / fmean(record.num_train for record in ours)
-    scaled = [{fold: scale * mean for fold, mean in fold_means(side).items()} for side in (ours, baseline)]
-    return corrected_paired_t(scaled[0], scaled[1], ratio)
+def _cell(
+    item: Experiment,
+    groups: dict[Place, list[Record]],
+    row: ResultRow,
+    dataset: str,
+    protocols: Sequence[Protocol],
+) -> ResultCell:
+    ours = {
+        protocol: summarize(groups.get((row, dataset, protocol), ()), item.quantity, item.scale)
+        for protocol in protocols
+    }
+    number = paper_number(item.name, dataset, row.graph, row.model, row.value)
+    return ResultCell(ours, number, len(FOLDS), len(seeds_of(dataset)))
+
+
+def _paper_notes(cells: dict[ResultRow, dict[str, ResultCell]], name: str) -> list[str]:
+    """The paper's contradictions about cells that are shown, then its other slips."""
+    shown = {cell.paper for row in cells.values() for cell in row.values()}
+    notes = []
+    for numbers in contradictions():
+        if shown & set(numbers):
+            places = " and ".join(f"{number.printed} in {number.table}" for number in numbers)
+            graph = "with" if numbers[0].graph else "without"
+            notes.append(f"† {numbers[0].dataset}, {graph} graph, {numbers[0].model}: the paper prints {places}")
+    return [*notes, *(f"The paper: {remark}" for remark in remarks(name))]
