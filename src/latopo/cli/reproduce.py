@@ -142,10 +142,10 @@ def _names(text: str, option: str) -> list[str]:
 
 
 def _models(text: str) -> list[str]:
-    from latopo.models import MODELS
+    from latopo.models import SYSTEMS
     from latopo.reproduce.experiments import choose
 
-    return list(choose("--models", "model", tuple(MODELS), _names(text, "--models")))
+    return list(choose("--models", "model", tuple(SYSTEMS), _names(text, "--models")))
 
 
 def _runs(count: int) -> str:

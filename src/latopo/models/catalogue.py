@@ -28,7 +28,7 @@ from latopo.settings import Settings, changed
 
 __all__ = ["SYSTEMS", "Role", "System", "build_model", "find_system"]
 
-Role = Literal["baseline", "paper", "sampling", "ours", "ablation"]
+Role = Literal["baseline", "paper", "ours", "ablation"]
 
 
 @dataclass(frozen=True)
@@ -37,8 +37,8 @@ class System:
 
     Attributes:
         name: as on the command line and in the tables.
-        role: ``baseline``; ``paper`` (the paper's own); ``sampling`` (of its table on sampling only); ``ours``, what we
-            recommend; ``ablation``, one of ours with a part left out.
+        role: ``baseline``; ``paper`` (the paper's own systems); ``ours``, what we recommend; ``ablation``, one of ours
+            with a part left out.
         words: one line for readers.
         model: the class.
         settings: those of its parts.
@@ -106,9 +106,9 @@ SYSTEMS: dict[str, System] = {
             "dcm-all", "paper", "the paper's model with every ring of edges taken as a polygon", DCMNet,
             DCMNet.default.change(polygons=AllPolygons()), authors_gain=True,
         ),
-        System("topk-dcm", "sampling", "the paper's model with a fixed number of edges per point", DCMNet, _TOPK),
+        System("topk-dcm", "paper", "the paper's model with a fixed number of edges per point", DCMNet, _TOPK),
         System(
-            "topk-dcm-all", "sampling", "the paper's model with a fixed number of edges per point and all polygons",
+            "topk-dcm-all", "paper", "the paper's model with a fixed number of edges per point and all polygons",
             DCMNet, _TOPK.change(polygons=AllPolygons()),
         ),
         System(

@@ -4,10 +4,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
+from latopo.models import SYSTEMS
 from latopo.reproduce.experiments import Experiment, ResultRow
 from latopo.reproduce.record import Record
 from latopo.reproduce.statistics import PairedTest, corrected_paired_t, fold_means, holm
-from latopo.reproduce.systems import ROLES, needs_graph, uses_graph
 from latopo.reproduce.unit import Protocol
 
 __all__ = ["Comparison", "Place", "compare"]
@@ -54,11 +54,11 @@ def compare(
     if item.quantity != "test_score":
         return ()
     shown = [model for model in item.models if any(row.model == model for row in rows)]
-    baselines = [model for model in shown if ROLES[model] == "baseline"]
+    baselines = [model for model in shown if SYSTEMS[model].role == "baseline"]
     return tuple(
         comparison
         for model in shown
-        if ROLES[model] == "ours"
+        if SYSTEMS[model].role == "ours"
         for dataset in datasets
         for row in rows
         if row.model == model
@@ -77,10 +77,10 @@ def _family(
 ) -> list[Comparison]:
     """A model of ours against every baseline in one column: the tests that Holm's correction counts together."""
     ours = groups.get((row, dataset, protocol), [])
-    names = [name for name in baselines if row.graph or not needs_graph(name)]
+    names = [name for name in baselines if row.graph or not SYSTEMS[name].needs_graph]
     tests = []
     for name in names:
-        baseline = groups.get((ResultRow(name, row.graph and uses_graph(name)), dataset, protocol), [])
+        baseline = groups.get((ResultRow(name, row.graph and SYSTEMS[name].uses_graph), dataset, protocol), [])
         tests.append(_paired(ours, baseline, item.scale))
     adjusted = holm([test.p_value for test in tests])
     return [

@@ -6,8 +6,8 @@ from typing import Any, TypeVar
 
 from latopo.data.catalogue import find_dataset, list_datasets
 from latopo.errors import LatopoError
+from latopo.models import SYSTEMS
 from latopo.reproduce.paper import ABLATION_DEFAULTS, paper_numbers
-from latopo.reproduce.systems import ROLES, needs_graph, uses_graph
 from latopo.reproduce.unit import Protocol, Unit
 
 __all__ = [
@@ -116,7 +116,7 @@ class Experiment:
         """
         for graph in (False, True):
             for model in choose(self.name, "model", self.models, models):
-                if uses_graph(model) if graph else not needs_graph(model):
+                if SYSTEMS[model].uses_graph if graph else not SYSTEMS[model].needs_graph:
                     yield from (ResultRow(model, graph, value) for value in self.values or (None,))
 
     def columns(self, datasets: Sequence[str] | None = None) -> tuple[str, ...]:
@@ -172,10 +172,10 @@ def _like_the_paper(name: str, title: str, models: Sequence[str] = (), **more: A
     printed = paper_numbers(name)
     datasets = tuple(dict.fromkeys(number.dataset for number in printed))
     systems = {number.model for number in printed} | set(models)
-    return Experiment(name, title, datasets, tuple(model for model in ROLES if model in systems), **more)
+    return Experiment(name, title, datasets, tuple(model for model in SYSTEMS if model in systems), **more)
 
 
-_NOT_THE_PAPERS = [model for model, role in ROLES.items() if role != "paper"]
+_NOT_THE_PAPERS = [name for name, system in SYSTEMS.items() if system.role != "paper"]
 EXPERIMENTS = {
     item.name: item
     for item in (

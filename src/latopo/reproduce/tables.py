@@ -6,6 +6,7 @@ from functools import cache
 from typing import Any
 
 from latopo.errors import LatopoError
+from latopo.models import SYSTEMS
 from latopo.reproduce.comparisons import Comparison, Place, compare
 from latopo.reproduce.experiments import (
     FOLDS,
@@ -19,7 +20,6 @@ from latopo.reproduce.experiments import (
 from latopo.reproduce.paper import ABLATION_DEFAULTS, PaperNumber, contradictions, paper_number, remarks
 from latopo.reproduce.record import Record
 from latopo.reproduce.statistics import Summary, summarize
-from latopo.reproduce.systems import ROLES
 from latopo.reproduce.unit import PROTOCOLS, Protocol, Unit
 
 __all__ = ["ResultCell", "ResultTable", "build_table"]
@@ -125,7 +125,7 @@ def build_table(
         given = ResultRow("input", True)
         cells[given] = {dataset: _cell(item, {}, given, dataset, ()) for dataset in columns}
     comparisons = compare(item, groups, columns, protocols, rows)
-    ours = " and ".join(model for model, role in ROLES.items() if role == "ours")
+    ours = " and ".join(system.name for system in SYSTEMS.values() if system.role == "ours")
     caption = [f"{item.title}.", _CAPTION, item.caption, _TEST_CAPTION.format(ours=ours) if comparisons else ""]
     caption.append(_other_settings(item, groups))
     return ResultTable(

@@ -2,12 +2,11 @@
 
 import hashlib
 import json
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from functools import cache, cached_property
 from typing import Any, get_args
 
 from latopo.data.splits import Protocol
-from latopo.models import build_model
 from latopo.training.run import Run
 
 __all__ = ["PROTOCOLS", "Hashed", "Key", "Protocol", "Unit"]
@@ -93,16 +92,5 @@ class Unit:
 @cache
 def _resolved(dataset: str, model: str, graph: bool, protocol: Protocol, settings: str) -> Hashed:
     """What settings, given as JSON, come to; the folds and seeds of a run share one answer."""
-    return Hashed(_everything(Run(dataset, model, graph, protocol, settings=json.loads(settings))))
-
-
-def _everything(run: Run) -> dict[str, Any]:
-    # Provisional, in place of run.resolved().
-    model = build_model(run.model, 1, 2, run.graph, **run.model_settings()).settings
-    training = asdict(run.training())
-    return {
-        "dataset": run.dataset, "graph": run.graph, "protocol": run.protocol, "seed": run.seed,
-        "model": {name: value for name, value in model.items() if name not in ("in_channels", "out_channels")},
-        "training": {name: training[name] for name in ("epochs", "lr", "evaluate_every", "patience")},
-        "weight_decays": list(run.weight_decays), "numerics": 1,
-    }  # fmt: skip
+    resolved = Run(dataset, model, graph, protocol, settings=json.loads(settings)).resolved()
+    return Hashed({name: value for name, value in resolved.items() if name != "seed"})
