@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from latopo.errors import LatopoError
-from latopo.table.run_folder import check_run_folder, new_run_folder
+from latopo.table.fitted_run import check_run_folder, new_run_folder
 
 
 def crash_while_writing(folder):
@@ -25,7 +25,7 @@ def test_a_folder_appears_whole_or_not_at_all(tmp_path):
     assert [path.name for path in (tmp_path / "a" / "run").iterdir()] == ["run.json"]
 
 
-def test_files_that_are_no_part_of_a_run_stay(tmp_path):
+def test_files_that_are_not_part_of_a_run_stay(tmp_path):
     (tmp_path / "run" / "figures").mkdir(parents=True)
     for name in ("run.json", "complex.png", "notes.txt", "figures/1.png"):
         (tmp_path / "run" / name).write_text("old")
@@ -51,7 +51,7 @@ def test_an_empty_folder_may_be_used_and_a_link_may_not(tmp_path):
     (tmp_path / "empty").mkdir()
     check_run_folder(tmp_path / "empty", overwrite=False)
     (tmp_path / "link").symlink_to(tmp_path / "empty")
-    with pytest.raises(LatopoError, match="is no folder"):
+    with pytest.raises(LatopoError, match="is not a folder"):
         check_run_folder(tmp_path / "link", overwrite=True)
 
 
