@@ -6,7 +6,7 @@ import re
 import pandas as pd
 import pytest
 
-from latopo.table.fitted_run import _OWN
+from latopo.table.fit_folder import _OWN
 
 FLOWERS = ["setosa", "virginica"]
 QUICK = ["--epochs", "3", "--quiet"]
@@ -46,7 +46,7 @@ def test_a_table_becomes_a_run(latopo, tmp_path):
     assert code == 0
     assert "30 rows; columns: 2 number, 1 category" in out
     assert "  colour: category ('red', 'blue', missing)" in out
-    assert "column 'constant' is constant ('same'): left out" in out
+    assert "column 'constant': constant ('same'), left out" in out
     assert "edges and" in out
     last = out.strip().splitlines()[-1]
     assert last.startswith("held-out accuracy (6 rows): latopo ")
@@ -348,7 +348,7 @@ def test_a_crash_leaves_nothing_half_written(latopo, tmp_path, monkeypatch):
     def crash(*_):
         raise RuntimeError("power cut")
 
-    monkeypatch.setattr("latopo.table.fitted_run._write_complex", crash)
+    monkeypatch.setattr("latopo.table.fit_folder._write_complex", crash)
     with pytest.raises(RuntimeError, match="power cut"):
         latopo("fit", "t.csv", *XY, "--out", "run", *QUICK)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["t.csv"]

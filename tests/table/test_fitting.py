@@ -64,7 +64,7 @@ def test_a_column_of_row_numbers_is_left_out():
     lines: list[str] = []
     result = fit_table(TABLE.assign(nr=range(ROWS)), FitRequest("y", parameters=QUICK), lines.append)
     assert result.run.preprocessing.feature_names == ["x", "colour=red", "colour=blue"]
-    assert "column 'nr' just numbers the rows: left out" in lines
+    assert "column 'nr': numbers of the rows, left out" in lines
 
 
 @pytest.mark.parametrize(("fraction", "size"), [(0.2, 10), (0.5, 25), (0.8, 40), (0.89, 44)])

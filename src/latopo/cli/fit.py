@@ -46,7 +46,7 @@ def fit(
     and a picture. `latopo predict FOLDER new.csv` uses it.
     """
     from latopo.errors import LatopoError
-    from latopo.table.fitted_run import check_run_folder, new_run_folder, write_run
+    from latopo.table.fit_folder import check_run_folder, new_run_folder, write_run
     from latopo.table.fitting import FitRequest, fit_table
 
     folder = out if out is not None else Path("runs") / f"fit-{Path(source).stem}"

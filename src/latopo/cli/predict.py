@@ -8,7 +8,7 @@ import typer
 if TYPE_CHECKING:
     import pandas as pd
 
-    from latopo.table.fitted_run import FittedRun
+    from latopo.table.fit_folder import FittedRun
 
 _SHOWN = 5  # anchors of a row that are listed
 
@@ -27,7 +27,7 @@ def predict(
     """
     from latopo._files import atomic_path
     from latopo.errors import LatopoError
-    from latopo.table.fitted_run import read_run
+    from latopo.table.fit_folder import read_run
     from latopo.table.reading import read_frame
     from latopo.table.spreadsheet import write_csv
 

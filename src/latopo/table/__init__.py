@@ -1,5 +1,5 @@
 """Your own tables: reading them, turning columns into features, and the folder that a fit leaves behind.
 
 From file to run: :mod:`~latopo.table.reading` (a data frame) → :mod:`~latopo.table.columns` (what each column is) →
-:mod:`~latopo.table.preprocessing` (features) → an estimator → :mod:`~latopo.table.fitted_run`.
+:mod:`~latopo.table.preprocessing` (features) → an estimator → :mod:`~latopo.table.fit_folder`.
 """

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from latopo.errors import LatopoError
 
-__all__ = ["Column", "as_texts", "infer_column", "parse_cells", "read_cells", "read_numbers", "refuse_stray_text"]
+__all__ = ["Column", "as_texts", "infer_column", "parse_cells", "read_cells", "read_numbers", "refuse_mistakes"]
 
 Cells = NDArray[np.object_]  # numbers, dates and texts; None where a cell is missing
 FloatArray = NDArray[np.float64]
@@ -33,19 +33,12 @@ _NUMBER_LIKE = re.compile(
 
 @dataclass(frozen=True)
 class Column:
-    """How one column becomes features.
-
-    Attributes:
-        name: of the column.
-        kind: numbers and dates (in days) give one feature, categories one for each value.
-        fill: what stands for a missing number or date: the median of the training rows.
-        values: the categories, most frequent first; None among them is "missing".
-    """
+    """How one column becomes features: numbers and dates (in days) give one, categories one for each value."""
 
     name: str
     kind: Literal["number", "date", "category"]
-    fill: float = 0.0
-    values: tuple[str | None, ...] = ()
+    fill: float = 0.0  # stands for a missing number or date: the median of the training rows
+    values: tuple[str | None, ...] = ()  # the categories, most frequent first, then None if some were missing
 
     @property
     def feature_names(self) -> list[str]:
@@ -66,14 +59,14 @@ class Column:
             return np.where(np.isnan(values), self.fill, values)[:, None], self.missing(values)
         texts = as_texts(cells)
         new = sorted({*texts} - {None, *self.values})
-        notes = [f"column {self.name!r}: the category {new[0]!r} is unknown, taken as none"] if new else []
+        notes = [f"the category {new[0]!r} is unknown, taken as none"] if new else []
         return (texts[:, None] == np.array(self.values, object)).astype(np.float64), notes
 
     def missing(self, values: FloatArray) -> list[str]:
         """A note on the missing numbers or dates, if there are any."""
         count = int(np.isnan(values).sum())
         fill = np.datetime64(math.floor(self.fill), "D") if self.kind == "date" else f"{self.fill:g}"
-        return [f"column {self.name!r}: {count} missing, set to the median {fill}"] if count else []
+        return [f"{count} missing, set to the median {fill}"] if count else []
 
 
 def read_cells(column: pd.Series) -> Cells:
@@ -83,7 +76,7 @@ def read_cells(column: pd.Series) -> Cells:
         >>> read_cells(pd.Series([1.5, float("nan")])), read_cells(pd.Series([" red ", "", True]))
         (array([1.5, None], dtype=object), array(['red', None, 'True'], dtype=object))
     """
-    return np.array([_cell(value) for value in column.astype(object)], object)
+    return np.array([_cell(value) for value in column.tolist()], object)
 
 
 def _cell(value: Any) -> Any:
@@ -133,15 +126,13 @@ def parse_cells(name: str, kind: Literal["number", "date"], cells: Cells) -> Flo
     return values
 
 
-def refuse_stray_text(what: str, cells: Cells, remedy: str) -> None:
-    """Raise if nearly all cells are numbers, more than ten different ones, and the others text: these are mistakes."""
-    numbers, known = read_numbers(cells), ~pd.isna(cells)
-    stray = known & np.isnan(numbers)
-    count = int(known.sum() - stray.sum())
-    if stray.any() and count >= _MOSTLY * known.sum() and len(np.unique(numbers[known & ~stray])) > 10:
+def refuse_mistakes(what: str, cells: Cells, stray: NDArray[np.bool_], remedy: str) -> None:
+    """Raise if nearly all cells are numbers, more than ten different ones: the ``stray`` others are mistakes then."""
+    numbers = cells[~(stray | pd.isna(cells))]
+    if stray.any() and len(numbers) >= _MOSTLY * (len(numbers) + stray.sum()) and len(set(numbers)) > 10:
         raise LatopoError(
-            f"{what} has {count} numbers, but row {stray.argmax() + 1} has {str(cells[stray][0])[:40]!r}; correct it, "
-            f"leave the cell empty, or {remedy}"
+            f"{what} has {len(numbers)} numbers, but row {stray.argmax() + 1} has {str(cells[stray][0])[:40]!r}; "
+            f"correct it, leave the cell empty, or {remedy}"
         )
 
 
@@ -157,22 +148,23 @@ def infer_column(
         >>> infer_column("size", np.array(["1", "3", None, "8"], object))[0]
         Column(name='size', kind='number', fill=3.0, values=())
         >>> infer_column("same", np.array(["x", "x"], object))
-        (None, ["column 'same' is constant ('x'): left out"])
+        (None, ["constant ('x'), left out"])
     """
     rows = np.arange(len(cells)) if rows is None else rows
-    texts, known = as_texts(cells), ~pd.isna(cells)
+    texts = as_texts(cells)
     learned = Counter(texts[rows])
     if len(learned) == 1:
         only = next(iter(learned))
-        return None, [f"column {name!r} is {'empty' if only is None else f'constant ({only!r})'}: left out"]
+        return None, [("empty" if only is None else f"constant ({only!r})") + ", left out"]
     if categorical:
         return _category_column(name, learned)
-    refuse_stray_text(f"column {name!r}", cells, f"use --drop {name!r} or --categorical {name!r}")
-    if not np.isnan(read_numbers(cells[known])).any():
+    stray = np.isnan(read_numbers(cells)) & ~pd.isna(cells)
+    if not stray.any():
         return _quantity_column(name, "number", cells, rows)
-    if all(map(_DATE.fullmatch, texts[known])):
+    refuse_mistakes(f"column {name!r}", cells, stray, f"use --drop {name!r} or --categorical {name!r}")
+    if all(map(_DATE.fullmatch, set(texts) - {None})):
         return _quantity_column(name, "date", cells, rows)
-    return _text_column(name, cells, learned)
+    return _text_column(name, texts, stray, learned)
 
 
 def _quantity_column(
@@ -180,37 +172,36 @@ def _quantity_column(
 ) -> tuple[Column | None, list[str]]:
     values = parse_cells(name, kind, cells)
     if kind == "number" and len(values) >= 20 and bool(np.all(np.diff(values) == 1)):
-        return None, [f"column {name!r} just numbers the rows: left out"]
+        return None, ["numbers of the rows, left out"]
     column = Column(name, kind, fill=float(np.nanmedian(values[rows])))
-    notes = [f"column {name!r} holds dates: taken as days"] if kind == "date" else []
+    notes = ["dates, taken as days"] if kind == "date" else []
     notes += column.missing(values[rows])
     if any(str(cell).lstrip("+-").isdigit() for cell in cells[np.abs(values) > _EXACT]):
-        notes.append(f"column {name!r} has integers beyond 2^53, which lose digits; if it is an identifier, --drop it")
+        notes.append("integers beyond 2^53 lose digits; if these are identifiers, --drop the column")
     return column, notes
 
 
-def _text_column(name: str, cells: Cells, learned: Counter[str | None]) -> tuple[Column | None, list[str]]:
-    texts = set(as_texts(cells)) - {None}
-    too_many = len(texts) > min(_MAX_CATEGORIES, max(len(cells) // 2, 2))
+def _text_column(
+    name: str, texts: Cells, stray: NDArray[np.bool_], learned: Counter[str | None]
+) -> tuple[Column | None, list[str]]:
+    different = set(texts) - {None}
+    too_many = len(different) > min(_MAX_CATEGORIES, max(len(texts) // 2, 2))
     column, notes = (None, []) if too_many else _category_column(name, learned)
-    looks_numeric = sum(_NUMBER_LIKE.fullmatch(text) is not None for text in texts) > len(texts) / 2
-    if looks_numeric and (too_many or len(texts) > 10):
-        row = (np.isnan(read_numbers(cells)) & ~pd.isna(cells)).argmax()
+    looks_numeric = sum(_NUMBER_LIKE.fullmatch(text) is not None for text in different) > len(different) / 2
+    if looks_numeric and (too_many or len(different) > 10):
         notes.append(
-            f"column {name!r} looks numeric, but {str(cells[row])!r} in row {row + 1} is not a plain number: "
+            f"looks numeric, but {texts[stray][0]!r} in row {stray.argmax() + 1} is not a plain number, "
             f"{'left out' if too_many else 'taken as categories'}; write numbers like 1234.5, and leave a cell empty "
             "where there is none"
         )
     elif too_many:
-        notes.append(
-            f"column {name!r} has {len(texts)} different texts in {len(cells)} rows, an identifier or free text: left "
-            f"out (keep it with --categorical {name!r})"
-        )
+        words = f"{len(different)} different texts in {len(texts)} rows, an identifier or free text"
+        notes.append(f"{words}, left out (keep it with --categorical {name!r})")
     return column, notes
 
 
 def _category_column(name: str, learned: Counter[str | None]) -> tuple[Column, list[str]]:
     # Most frequent first; "missing" is the last.
     values = sorted(learned, key=lambda value: (value is None, -learned[value], value))
-    notes = [f"column {name!r}: {learned[None]} missing, taken as a category"] if None in learned else []
+    notes = [f"{learned[None]} missing, taken as a category"] if None in learned else []
     return Column(name, "category", values=tuple(values)), notes

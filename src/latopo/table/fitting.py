@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from latopo.errors import LatopoError
 from latopo.estimators import DCMClassifier, DCMRegressor
-from latopo.table.fitted_run import FittedRun
+from latopo.table.fit_folder import FittedRun
 from latopo.table.preprocessing import Preprocessing
 from latopo.table.reading import read_edges, read_ids
 from latopo.table.target import Target, read_target

@@ -1,6 +1,6 @@
 """From the columns of a table to features, kept as JSON."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -14,6 +14,10 @@ from latopo.table.columns import Column, infer_column, read_cells
 __all__ = ["Preprocessing"]
 
 _MAX_FEATURES = 20_000
+
+
+def _named(names: Iterable[str], remarks: Iterable[list[str]]) -> list[str]:
+    return [f"column {name!r}: {note}" for name, notes in zip(names, remarks, strict=True) for note in notes]
 
 
 @dataclass(frozen=True)
@@ -44,7 +48,7 @@ class Preprocessing:
             LatopoError: a cell cannot be used, no column is left, or there are too many features.
         """
         inferred = [infer_column(name, read_cells(frame[name]), name in categorical, rows) for name in frame.columns]
-        notes = [note for _, remarks in inferred for note in remarks]
+        notes = _named(frame.columns, [remarks for _, remarks in inferred])
         found = cls([column for column, _ in inferred if column is not None], notes)
         width = len(found.feature_names)
         if width == 0:
@@ -68,8 +72,8 @@ class Preprocessing:
         if absent:
             shown = ", ".join(map(repr, absent[:5])) + (" …" if len(absent) > 5 else "")
             raise LatopoError(f"the table lacks {len(absent)} of the {len(self.columns)} columns of the fit: {shown}")
-        parts = [column.encode(read_cells(frame[column.name])) for column in self.columns]
-        return np.column_stack([features for features, _ in parts]), [note for _, notes in parts for note in notes]
+        parts, remarks = zip(*(column.encode(read_cells(frame[column.name])) for column in self.columns), strict=True)
+        return np.column_stack(parts), _named([column.name for column in self.columns], remarks)
 
     def to_json(self) -> dict[str, Any]:
         """A dictionary for :func:`json.dumps`."""

@@ -44,8 +44,6 @@ def read_frame(path: Path, encoding: str | None = None) -> pd.DataFrame:
     suffix = path.suffix.lower()
     if suffix not in _SUFFIXES:
         raise LatopoError(f"{path} ends in {suffix or 'nothing'!r}, expected one of {', '.join(_SUFFIXES)}")
-    if not path.stat().st_size:
-        raise LatopoError(f"{path} is empty; the first row must name the columns")
     frame = _read_parquet(path) if suffix == ".parquet" else _read_text(path, encoding)
     names = frame.columns
     if "" in names:
@@ -98,24 +96,21 @@ def _read_text(path: Path, encoding: str | None) -> pd.DataFrame:
     if not header:
         raise LatopoError(f"{path} is empty; the first row must name the columns")
     frame = pd.DataFrame(rows, columns=[name.strip() for name in header], dtype=object)
-    if delimiter == ";":
-        for at, name in enumerate(frame.columns):
-            frame.isetitem(at, _with_decimal_points(path, name, frame.iloc[:, at].tolist()))
-    return frame
+    return frame.apply(_with_decimal_points, path=path) if delimiter == ";" else frame
 
 
-def _with_decimal_points(path: Path, name: str, cells: list[str | None]) -> pd.Series:
-    """Decimal commas as points, if every cell is such a number."""
-    known = [cell for cell in cells if cell is not None]
-    commas = [cell for cell in known if "," in cell]
-    if not commas or not all(map(_DECIMAL_COMMA.fullmatch, known)):
-        return pd.Series(cells, dtype=object)
-    if len(commas) < len(known) and all(map(_THOUSANDS.fullmatch, commas)):
+def _with_decimal_points(column: pd.Series, path: Path) -> pd.Series:
+    """Decimal commas as points, if every cell is such a number; pandas' ``decimal=","`` would not ask."""
+    known = column.dropna()
+    commas = known[known.str.contains(",")]
+    if commas.empty or not known.str.fullmatch(_DECIMAL_COMMA).all():
+        return column
+    if len(commas) < len(known) and commas.str.fullmatch(_THOUSANDS).all():
         raise LatopoError(
-            f"{path}: column {name!r} has {commas[0]!r} beside whole numbers, so the comma may mark decimals or "
-            "thousands; write decimal points, or leave out the thousands separators"
+            f"{path}: column {column.name!r} has {commas.iloc[0]!r} beside whole numbers, so the comma may mark "
+            "decimals or thousands; write decimal points, or leave out the thousands separators"
         )
-    return pd.Series([cell and cell.replace(",", ".") for cell in cells], dtype=object)
+    return column.str.replace(",", ".")
 
 
 def _read_parquet(path: Path) -> pd.DataFrame:

@@ -8,7 +8,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from latopo.errors import LatopoError
-from latopo.table.columns import Cells, as_texts, parse_cells, read_cells, read_numbers, refuse_stray_text
+from latopo.table.columns import Cells, as_texts, parse_cells, read_cells, read_numbers, refuse_mistakes
 
 __all__ = ["Target", "read_target"]
 
@@ -60,13 +60,13 @@ def read_target(column: pd.Series, task: str = "auto") -> Target:
 
 
 def _infer_task(name: str, cells: Cells) -> str:
-    numbers = read_numbers(cells[~pd.isna(cells)])
-    finite = np.unique(numbers[np.isfinite(numbers)])
+    numbers = read_numbers(cells)
+    stray, finite = np.isnan(numbers) & ~pd.isna(cells), np.unique(numbers[np.isfinite(numbers)])
     if len(finite) <= _FEW and not (finite % 1).any():
         return "classification"
     # Where nearly all are numbers to regress, the others are mistakes rather than classes.
-    refuse_stray_text(name, cells, "use --task classification to take every value as a class")
-    return "classification" if np.isnan(numbers).any() else "regression"
+    refuse_mistakes(name, cells, stray, "use --task classification to take every value as a class")
+    return "classification" if stray.any() else "regression"
 
 
 def _check_classes(name: str, counts: Counter[str]) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from latopo.errors import LatopoError
-from latopo.table.fitted_run import check_run_folder, new_run_folder
+from latopo.table.fit_folder import check_run_folder, new_run_folder
 
 
 def crash_while_writing(folder):
