@@ -31,9 +31,7 @@ def test_texts_are_those_of_a_csv_file():
     assert as_texts(np.array(cells, object)).tolist() == [None, "0", "2.0", "a", "2024-01-02", "2024-01-02T00:00:00"]
 
 
-@pytest.mark.parametrize(
-    "text", ["1_000", "1,5", "0x10", "", "nan", "٣", "1 000", "True", "2024-01-01", "1d5", ".", "--1"]
-)
+@pytest.mark.parametrize("text", ["1_000", "1,5", "0x10", "nan", "٣", "True", "2024-01-01", "1d5", ".", "--1"])
 def test_what_is_not_a_number(text):
     assert np.isnan(read_numbers(np.array([text, "1"], object))).tolist() == [True, False]
 

@@ -13,10 +13,7 @@ if TYPE_CHECKING:
 
 def fit(
     source: Annotated[
-        str,
-        typer.Argument(
-            metavar="FILE_OR_DATASET", help="A CSV, TSV or Parquet file, or an embedded data set: iris, wine, digits …"
-        ),
+        str, typer.Argument(metavar="FILE_OR_DATASET", help="A CSV, TSV or Parquet file, or iris, wine, digits …")
     ],
     target: Annotated[str | None, typer.Option(help="Column to predict; embedded data sets have their own.")] = None,
     out: Annotated[Path | None, typer.Option(help="Folder for the run; by default runs/fit-NAME.")] = None,
@@ -26,9 +23,7 @@ def fit(
         list[str] | None, typer.Option(help="Column to take as categories, whatever it looks like; may be repeated.")
     ] = None,
     id_column: Annotated[str | None, typer.Option("--id", help="Column that names the rows.")] = None,
-    graph: Annotated[
-        Path | None, typer.Option(help="File with a given graph: an edge per row, two columns of ids (see --id).")
-    ] = None,
+    graph: Annotated[Path | None, typer.Option(help="File of a given graph: two columns of ids (see --id).")] = None,
     encoding: Annotated[str | None, typer.Option(help="Encoding of the text files; by default UTF-8.")] = None,
     test_fraction: Annotated[float, typer.Option(help="Share of the rows to hold out and score; 0 for none.")] = 0.2,
     max_length: Annotated[int, typer.Option(help="Most sides that a polygon may have.")] = 4,
