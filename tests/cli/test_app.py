@@ -46,7 +46,7 @@ def test_help_does_not_wait_for_torch():
         "import sys; sys.argv = ['latopo', '--help']\n"
         "from latopo.cli import main\n"
         "try:\n    main()\n"
-        "except SystemExit:\n    print('loaded:', sorted({'torch', 'numba', 'sklearn'} & set(sys.modules)))"
+        "except SystemExit:\n    print('loaded:', sorted({'torch', 'numba', 'sklearn', 'pandas'} & set(sys.modules)))"
     )
     assert run_python(code).stdout.endswith("loaded: []\n")
 

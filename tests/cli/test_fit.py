@@ -3,9 +3,10 @@ import json
 import os
 import re
 
+import pandas as pd
 import pytest
 
-from latopo.table.run_folder import _OWN
+from latopo.table.fit_folder import _OWN
 
 FLOWERS = ["setosa", "virginica"]
 QUICK = ["--epochs", "3", "--quiet"]
@@ -45,7 +46,7 @@ def test_a_table_becomes_a_run(latopo, tmp_path):
     assert code == 0
     assert "30 rows; columns: 2 number, 1 category" in out
     assert "  colour: category ('red', 'blue', missing)" in out
-    assert "column 'constant' is constant ('same'): left out" in out
+    assert "column 'constant': constant ('same'), left out" in out
     assert "edges and" in out
     last = out.strip().splitlines()[-1]
     assert last.startswith("held-out accuracy (6 rows): latopo ")
@@ -102,9 +103,8 @@ def test_forms_of_text_files(latopo, tmp_path, name, content):
 
 
 def test_parquet(latopo, tmp_path):
-    pandas = pytest.importorskip("pandas")
     pytest.importorskip("pyarrow")
-    frame = pandas.DataFrame(flower_rows(), columns=HEADER).astype({"length": float, "width": float})
+    frame = pd.DataFrame(flower_rows(), columns=HEADER).astype({"length": float, "width": float})
     frame.to_parquet(tmp_path / "flowers.parquet")
     assert latopo("fit", "flowers.parquet", "--target", "species", "--out", "run", *QUICK)[0] == 0
 
@@ -141,14 +141,14 @@ def test_anchors_and_rows_are_both_counted(latopo, tmp_path):
     arguments = ("--target", "species", "--max-anchors", "20", "--out", "run", "--epochs", "3")
     code, out, _ = latopo("fit", "t.csv", *arguments)
     assert code == 0
-    assert "over 20 rows; the other 12 training rows were not learned from (--max-anchors)" in out
+    assert "over 20 rows; the other 12 training rows were left out (--max-anchors)" in out
 
 
-def test_one_held_out_row_is_no_score(latopo, tmp_path):
+def test_one_held_out_row_gives_no_score(latopo, tmp_path):
     rows = [[*cells, str(at * 0.37) if at % 6 == 0 else ""] for at, cells in enumerate(flower_rows(40))]
     (tmp_path / "t.csv").write_text(to_text(rows, [*HEADER, "y"]))
     code, out, _ = latopo("fit", "t.csv", "--target", "y", "--drop", "name", "--out", "run", *QUICK)
-    assert (code, out) == (0, "one row was held out, too few for R2: no score\n")
+    assert (code, out) == (0, "no score: one held-out row is too few for R2\n")
 
 
 def test_given_graph_and_its_edges_at_held_out_rows(latopo, tmp_path):
@@ -164,7 +164,7 @@ def test_given_graph_and_its_edges_at_held_out_rows(latopo, tmp_path):
 EVIL = ["=HYPERLINK(0)", "@SUM(A1)", "+1+cmd|' /C calc'!A0", "-2+3", "\tx", "<script>alert(1)</script>"]
 
 
-def test_malicious_text_is_no_formula(latopo, tmp_path):
+def test_malicious_text_is_not_a_formula(latopo, tmp_path):
     rows = flower_rows()
     for row, cells in enumerate(rows):
         cells[0] = f"{EVIL[row % len(EVIL)]}{row}"
@@ -226,27 +226,28 @@ BAD = {
     "folder": (None, [".", *XY], "is a folder"),
     "other kind of file": (("t.xlsx", "x"), ["t.xlsx", *XY], "expected one of .csv, .tsv, .parquet"),
     "empty file": ("", XY, "is empty"),
-    "header only": ("x,y\n", XY, "header and no rows"),
+    "header only": ("x,y\n", XY, "header but no rows"),
     "one row": ("x,y\n1,a\n", XY, "expected at least 10"),
     "nine rows": (numbers(9), XY, "expected at least 10"),
     "no target named": (numbers(), [], "--target: name the column"),
-    "target is no column": (numbers(), ["--target", "z"], "no column 'z' to predict"),
+    "target is not a column": (numbers(), ["--target", "z"], "--target 'z': .*; the table has 'x', 'y'"),
     "target all empty": (numbers(z=[""] * 40), ["--target", "z"], "'z' is empty"),
-    "one class": (numbers(z=["a"] * 40), ["--target", "z"], "one class only, 'a'"),
-    "class of one member": (numbers(z=["a", "b"] * 19 + ["b", "c"]), ["--target", "z"], "class 'c'.*one row only"),
+    "one class": (numbers(z=["a"] * 40), ["--target", "z"], "only one class, 'a'"),
+    "class of one member": (numbers(z=["a", "b"] * 19 + ["b", "c"]), ["--target", "z"], "only one row of .* 'c'"),
     "identifier as target": (numbers(z=[f"id{row}" for row in range(40)]), ["--target", "z"], "is it an identifier"),
     "constant regression": (numbers(z=[5] * 40), ["--target", "z", "--task", "regression"], "always 5"),
-    "text regression": (numbers(), [*XY, "--task", "regression"], "'y' must hold numbers"),
-    "infinite target": (numbers(z=swapped(COUNTING, 3, "inf")), ["--target", "z", "--task", "regression"], "infinite"),
+    "text regression": (numbers(), [*XY, "--task", "regression"], "'y', row 1: expected a finite number"),
+    "infinite target": (numbers(z=swapped(COUNTING, 3, "inf")), ["--target", "z", "--task", "regression"],
+                        "row 4: expected a finite number, got 'inf'"),
     "unknown task": (numbers(), [*XY, "--task", "clustering"], "--task must be"),
-    "infinite feature": (numbers(a=swapped(COUNTING, 3, "-inf")), ALL_ROWS, "'a'.*row 4 is infinite"),
-    "too large a number": (numbers(a=swapped(COUNTING, 3, "9" * 400)), ALL_ROWS, "too large"),
-    "text in a row that may be held out": (numbers(a=swapped(COUNTING, 7, "oops")), XY, "'oops' in row 8"),
+    "infinite feature": (numbers(a=swapped(COUNTING, 3, "-inf")), ALL_ROWS, "'a', row 4: expected .*, got '-inf'"),
+    "too large a number": (numbers(a=swapped(COUNTING, 3, "9" * 400)), ALL_ROWS, "row 4.* '9999"),
+    "text in a row that may be held out": (numbers(a=swapped(COUNTING, 7, "oops")), XY, "row 8 has 'oops'"),
     "text among target numbers": (numbers(z=swapped(COUNTING, 3, "n.a.")), ["--target", "z"], "39 numbers, but row 4"),
     "large test fraction": (numbers(z=[row % 12 for row in range(40)]), ["--target", "z", "--test-fraction", "0.8"],
                             "hold out fewer"),
-    "text in a numeric column": (numbers(a=swapped(COUNTING, 7, "oops")), ALL_ROWS, "'oops' in row 8"),
-    "repeated column name": ("x,x,y\n1,2,a\n", XY, "'x' comes up more than once"),
+    "text in a numeric column": (numbers(a=swapped(COUNTING, 7, "oops")), ALL_ROWS, "row 8 has 'oops'"),
+    "repeated column name": ("x,x,y\n1,2,a\n", XY, "'x' appears more than once"),
     "unnamed column": ("x,,y\n1,2,a\n", XY, "column 2 has no name"),
     "ragged row": ("x,y\n1,a\n2,b,c\n", XY, "line 3 has 3 cells"),
     "short row": ("x,y\n1,a\n2\n", XY, "line 3 has 1 cells"),
@@ -258,9 +259,9 @@ BAD = {
     "broken parquet": (("t.parquet", "PAR1 nonsense"), ["t.parquet", *XY], "Parquet"),
     "nothing to learn from": (numbers(), [*XY, "--drop", "x"], "no column is left"),
     "only constants": ("x,y\n" + "1,a\n1,b\n" * 10, XY, "no column is left.*constant"),
-    "drop of no column": (numbers(), [*XY, "--drop", "z"], "--drop 'z'"),
-    "categorical of no column": (numbers(), [*XY, "--categorical", "z"], "--categorical 'z'"),
-    "id is no column": (numbers(), [*XY, "--id", "z"], "no column 'z' for --id"),
+    "drop of a missing column": (numbers(), [*XY, "--drop", "z"], "--drop 'z'"),
+    "categorical of a missing column": (numbers(), [*XY, "--categorical", "z"], "--categorical 'z'"),
+    "id is not a column": (numbers(), [*XY, "--id", "z"], "--id 'z': there is no such column"),
     "repeated ids": (numbers(z=["a"] * 40), [*XY, "--id", "z"], "'a' twice, in rows 1 and 2"),
     "empty id": (numbers(z=swapped(range(40), 5, "")), [*XY, "--id", "z"], "empty in row 6"),
     "test fraction": (numbers(), [*XY, "--test-fraction", "1.5"], "--test-fraction"),
@@ -290,7 +291,7 @@ def test_bad_input(latopo, tmp_path, case):
 @pytest.mark.parametrize(
     ("edges", "message"),
     [
-        ("a,b\nr1,r99\n", "names 'r99', which is the id of no row"),
+        ("a,b\nr1,r99\n", "names 'r99', which is not the id of any row"),
         ("a,b\nr1,\n", "names None"),
         ("a\nr1\n", "one column, expected two"),
         ("", "is empty"),
@@ -305,12 +306,12 @@ def test_bad_edges(latopo, tmp_path, edges, message):
     assert not (tmp_path / "run").exists()
 
 
-def test_folders_that_are_no_runs(latopo, tmp_path):
+def test_folders_that_are_not_runs(latopo, tmp_path):
     (tmp_path / "t.csv").write_text(numbers())
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "thesis.tex").write_text("x")
     (tmp_path / "file").write_text("x")
-    for out, message in (("mine", "holds other files"), ("file", "is no folder"), ("file/run", "cannot be written")):
+    for out, message in (("mine", "holds other files"), ("file", "is not a folder"), ("file/run", "cannot be written")):
         code, _, err = latopo("fit", "t.csv", *XY, "--out", out, "--overwrite")
         assert code == 2
         assert message in err
@@ -347,7 +348,7 @@ def test_a_crash_leaves_nothing_half_written(latopo, tmp_path, monkeypatch):
     def crash(*_):
         raise RuntimeError("power cut")
 
-    monkeypatch.setattr("latopo.table.run_folder._write_complex", crash)
+    monkeypatch.setattr("latopo.table.fit_folder._write_complex", crash)
     with pytest.raises(RuntimeError, match="power cut"):
         latopo("fit", "t.csv", *XY, "--out", "run", *QUICK)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["t.csv"]

@@ -62,10 +62,10 @@ def test_unknown_categories_missing_values_and_more_columns_are_noted(run, predi
     (tmp_path / "new.csv").write_text("size,day,colour,kind,extra\n,2024-02-01,green,a,1\n2,,red,b,2\n")
     code, _, err = predict(run, "new.csv", "--out", "p.csv")
     assert code == 0
-    assert "unknown category 'green'" in err
+    assert "the category 'green' is unknown" in err
     assert "column 'size': 1 missing" in err
     assert "column 'day': 1 missing" in err
-    assert "1 columns were not used" in err
+    assert "columns that the fit did not use are ignored: 'extra'" in err
     assert len(read(tmp_path / "p.csv")) == 2
 
 
@@ -98,12 +98,24 @@ def test_ids_are_repeated_as_they_are(run, predict, tmp_path):
 
 BAD = {
     "missing column": (lambda run: None, "size,day\n1,2024-01-01\n", "lacks 1 of the 3 columns of the fit: 'colour'"),
-    "text for a number": (lambda run: None, "size,day,colour\nbig,2024-01-01,red\n", "'size' must hold numbers"),
-    "infinity": (lambda run: None, "size,day,colour\ninf,2024-01-01,red\n", "is infinite"),
-    "no date": (lambda run: None, "size,day,colour\n1,yesterday,red\n", "'day' must hold dates"),
+    "text for a number": (
+        lambda run: None,
+        "size,day,colour\nbig,2024-01-01,red\n",
+        "'size', row 1: expected a finite number",
+    ),
+    "infinity": (
+        lambda run: None,
+        "size,day,colour\ninf,2024-01-01,red\n",
+        "'size', row 1: expected a finite number",
+    ),
+    "not a date": (
+        lambda run: None,
+        "size,day,colour\n1,yesterday,red\n",
+        "'day', row 1: expected a date",
+    ),
     "empty file": (lambda run: None, "", "is empty"),
-    "no rows": (lambda run: None, "size,day,colour\n", "no rows"),
-    "no run": (lambda run: (run / "run.json").unlink(), GOOD, "is no run of latopo fit"),
+    "no rows": (lambda run: None, "size,day,colour\n", "header but no rows"),
+    "no run": (lambda run: (run / "run.json").unlink(), GOOD, "is not a run of latopo fit"),
     "damaged run.json": (lambda run: (run / "run.json").write_text("{"), GOOD, "run.json is damaged"),
     "newer run": (
         lambda run: edit(run / "run.json", lambda content: content.update({"format": 7, "latopo": "7.0"})),
@@ -129,7 +141,7 @@ BAD = {
         GOOD,
         "run.json is damaged",
     ),
-    "an id column that is no name": (
+    "an id column that is not a name": (
         lambda run: edit(run / "run.json", lambda content: content.update({"id_column": [1]})),
         GOOD,
         "run.json is damaged",

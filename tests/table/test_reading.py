@@ -1,9 +1,12 @@
 import datetime
+from decimal import Decimal
 
+import pandas as pd
 import pytest
 
 from latopo.errors import LatopoError
-from latopo.table.reading import RawTable, _text, read_raw_table
+from latopo.table.columns import read_cells
+from latopo.table.reading import read_edges, read_frame, read_ids
 
 
 def write(tmp_path, content, name="t.csv"):
@@ -11,96 +14,122 @@ def write(tmp_path, content, name="t.csv"):
     return tmp_path / name
 
 
-def test_cells_are_stripped_and_missing_ones_are_none(tmp_path):
-    table = read_raw_table(write(tmp_path, 'a, b\n 1 ,NA\n?,"x, y"\n\n"",nan\n'))
-    assert table == RawTable(["a", "b"], [["1", None, None], [None, "x, y", None]])
-    assert table.num_rows == 3
-    assert table.column("b") == [None, "x, y", None]
-    assert table.take([1]) == RawTable(["a", "b"], [[None], ["x, y"]])
+def cells(path, encoding=None):
+    """The cells of a file by column."""
+    frame = read_frame(path, encoding)
+    return {name: read_cells(frame[name]).tolist() for name in frame}
 
 
-def test_quoted_line_breaks_and_quotes(tmp_path):
-    table = read_raw_table(write(tmp_path, 'a,b\n"two\nlines","say ""hi"""\n'))
-    assert table.columns == [["two\nlines"], ['say "hi"']]
-
-
-def test_semicolons_only_where_the_header_has_no_comma(tmp_path):
-    assert read_raw_table(write(tmp_path, "a;b\n1;2\n")).names == ["a", "b"]
-    assert read_raw_table(write(tmp_path, "a;b,c\n1,2\n")).names == ["a;b", "c"]
-
-
-def test_tabs_only_where_the_header_has_no_other_separator(tmp_path):
-    assert read_raw_table(write(tmp_path, "a\tb\n1,5\t2\n")) == RawTable(["a", "b"], [["1,5"], ["2"]])
-    assert read_raw_table(write(tmp_path, "a\tb,c\n1,2\n")).names == ["a\tb", "c"]
-
-
-def test_decimal_commas_between_semicolons(tmp_path):
-    table = read_raw_table(write(tmp_path, "a;b;c;d\n1,5;1,5;x, y;2\n-,25e3;1.5;z;\n;;;3\n"))
-    assert table.columns == [["1.5", "-.25e3", None], ["1,5", "1.5", None], ["x, y", "z", None], ["2", None, "3"]]
-    assert read_raw_table(write(tmp_path, 'a,b\n"1,5",2\n')).columns == [["1,5"], ["2"]]
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ('a, b\n 1 ,NA\n?,"x, y"\n\n"",nan\n', {"a": ["1", None, None], "b": [None, "x, y", None]}),
+        ('a,b\n"two\nlines","say ""hi"""\n', {"a": ["two\nlines"], "b": ['say "hi"']}),
+        ("a;b\n1;2\n", {"a": ["1"], "b": ["2"]}),
+        ("a;b,c\n1,2\n", {"a;b": ["1"], "c": ["2"]}),
+        ("a\tb\n1,5\t2\n", {"a": ["1,5"], "b": ["2"]}),
+        ("a\tb,c\n1,2\n", {"a\tb": ["1"], "c": ["2"]}),
+        ('a,b\n"1,5",2\n', {"a": ["1,5"], "b": ["2"]}),
+        (
+            "a;b;c;d\n1,5;1,5;x, y;2\n-,25e3;1.5;z;\n;;;3\n",
+            {"a": ["1.5", "-.25e3", None], "b": ["1,5", "1.5", None], "c": ["x, y", "z", None], "d": ["2", None, "3"]},
+        ),
+        ("\na;b\n1;2\n", {"a": ["1"], "b": ["2"]}),
+        ("\r\n\r\na;b\n1;2\n", {"a": ["1"], "b": ["2"]}),
+        ("  \na;b\n1;2\n", {"a": ["1"], "b": ["2"]}),
+    ],
+)
+def test_text_files(tmp_path, text, expected):
+    assert cells(write(tmp_path, text)) == expected
 
 
 @pytest.mark.parametrize("blank", ["\n", "\r\n\r\n", "  \n"])
-def test_blank_lines_before_the_header(tmp_path, blank):
-    assert read_raw_table(write(tmp_path, f"{blank}a;b\n1;2\n")) == RawTable(["a", "b"], [["1"], ["2"]])
+def test_blank_files(tmp_path, blank):
     with pytest.raises(LatopoError, match="is empty; the first row must name"):
-        read_raw_table(write(tmp_path, blank))
+        read_frame(write(tmp_path, blank))
 
 
 def test_byte_order_marks(tmp_path):
-    assert read_raw_table(write(tmp_path, "ä,b\n1,2\n".encode("utf-8-sig")), "utf-8").names == ["ä", "b"]
+    expected = {"ä": ["1"], "b": ["2"]}
+    assert cells(write(tmp_path, "ä,b\n1,2\n".encode("utf-8-sig")), "utf-8") == expected
     for encoding in ("utf-8-sig", "utf-16"):
-        assert read_raw_table(write(tmp_path, "ä,b\n1,2\n".encode(encoding))).names == ["ä", "b"]
+        assert cells(write(tmp_path, "ä,b\n1,2\n".encode(encoding))) == expected
 
 
-def test_parquet_cells_are_those_of_a_csv_file(tmp_path):
-    pandas = pytest.importorskip("pandas")
+@pytest.mark.parametrize(("written", "read"), [("0,125 1,250", "0.125 1.250"), ("1,234 2,500", "1.234 2.500"),
+                                               ("1,5 950", "1.5 950"), ("-0,125 3", "-0.125 3")])  # fmt: skip
+def test_decimals_are_read(tmp_path, written, read):
+    text = "a;b\n" + "".join(f"{cell};x\n" for cell in written.split())
+    assert cells(write(tmp_path, text))["a"] == read.split()
+
+
+def test_thousands_are_not_taken_for_decimals(tmp_path):
+    with pytest.raises(LatopoError, match="column 'a' has '1,234' beside whole numbers"):
+        read_frame(write(tmp_path, "a;b\n950;x\n1,234;y\n"))
+
+
+def test_a_huge_cell_is_refused(tmp_path):
+    with pytest.raises(LatopoError, match="field larger"):
+        read_frame(write(tmp_path, "a,b\n" + "x" * 200_000 + ",1\n"))
+
+
+def test_parquet_cells_keep_their_types(tmp_path):
     pytest.importorskip("pyarrow")
-    frame = pandas.DataFrame({"n": [1, 2], "x": [0.5, None], "t": pandas.to_datetime(["2024-01-02", None])})
+    day = datetime.date(2024, 1, 2)
+    expected = {
+        "n": [1, None],
+        "x": [0.1, None],
+        "t": [pd.Timestamp(day), None],
+        "d": [day, None],
+        "m": [Decimal("1.5"), None],
+        "b": ["True", None],
+        "c": ["a", None],
+    }
+    types = {"n": "Int64", "b": "boolean", "c": "category"}
+    pd.DataFrame({**expected, "b": [True, None]}).astype(types).to_parquet(tmp_path / "t.parquet")
+    assert cells(tmp_path / "t.parquet") == expected
+
+
+def test_parquet_knows_what_is_missing_and_what_is_a_row_number(tmp_path):
+    pytest.importorskip("pyarrow")
+    frame = pd.DataFrame({"kind": ["None", "NA", None, ""], "x": [1.5, float("nan"), 2.0, 3.0]}, index=[5, 2, 9, 7])
+    expected = {"kind": ["None", "NA", None, None], "x": [1.5, None, 2.0, 3.0]}
     frame.to_parquet(tmp_path / "t.parquet")
-    assert read_raw_table(tmp_path / "t.parquet") == RawTable(
-        ["n", "x", "t"], [["1", "2"], ["0.5", None], ["2024-01-02T00:00:00", None]]
-    )
+    assert cells(tmp_path / "t.parquet") == expected
+    frame.rename_axis("key").to_parquet(tmp_path / "named.parquet")
+    assert cells(tmp_path / "named.parquet") == {"key": [5, 2, 9, 7], **expected}
 
 
 def test_parquet_without_pyarrow(tmp_path, monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "pyarrow", None)
     with pytest.raises(LatopoError, match=r"pip install .latopo\[table\]"):
-        read_raw_table(write(tmp_path, "x", "t.parquet"))
+        read_frame(write(tmp_path, "x", "t.parquet"))
 
 
-def test_typed_cells():
-    assert [_text(cell) for cell in (None, True, 2, float("nan"), datetime.date(2024, 1, 2))] == [
-        None,
-        "True",
-        "2",
-        None,
-        "2024-01-02",
-    ]
+def test_ids_are_row_numbers_from_one_or_a_column():
+    frame = pd.DataFrame({"k": ["x", "y"], "n": [7, 5]})
+    assert read_ids(frame, None) == ["1", "2"]
+    assert read_ids(frame, "k") == ["x", "y"]
+    assert read_ids(frame, "n") == ["7", "5"]
 
 
-def test_a_huge_cell_is_refused(tmp_path):
-    with pytest.raises(LatopoError, match="field larger"):
-        read_raw_table(write(tmp_path, "a,b\n" + "x" * 200_000 + ",1\n"))
+@pytest.mark.parametrize(
+    ("ids", "message"), [(["a", "b", "c", "b", "b"], "has 'b' twice, in rows 2 and 4"), (["a", None], "empty in row 2")]
+)
+def test_ids_that_name_no_row(ids, message):
+    with pytest.raises(LatopoError, match=message):
+        read_ids(pd.DataFrame({"k": ids}), "k")
 
 
-def test_parquet_knows_what_is_missing_and_what_is_a_row_number(tmp_path):
-    pandas = pytest.importorskip("pandas")
-    pytest.importorskip("pyarrow")
-    frame = pandas.DataFrame({"kind": ["None", "NA", None, ""], "x": [1.5, float("nan"), 2.0, 3.0]}, index=[5, 2, 9, 7])
-    frame.to_parquet(tmp_path / "t.parquet")
-    assert read_raw_table(tmp_path / "t.parquet") == RawTable(
-        ["kind", "x"], [["None", "NA", None, None], ["1.5", None, "2.0", "3.0"]]
-    )
+def test_edges_are_positions(tmp_path):
+    text = "from,to,weight\ny,x,1\nx,x,2\n"
+    assert read_edges(write(tmp_path, text), ["x", "y"]).tolist() == [[1, 0], [0, 0]]
 
 
-@pytest.mark.parametrize(("cells", "read"), [("0,125 1,250", "0.125 1.250"), ("1,234 2,500", "1.234 2.500"),
-                                             ("1,5 950", "1.5 950"), ("-0,125 3", "-0.125 3")])  # fmt: skip
-def test_decimals_are_read(tmp_path, cells, read):
-    text = "a;b\n" + "".join(f"{cell};x\n" for cell in cells.split())
-    assert read_raw_table(write(tmp_path, text)).columns[0] == read.split()
-
-
-def test_thousands_are_not_taken_for_decimals(tmp_path):
-    with pytest.raises(LatopoError, match="column 'a' has '1,234' beside whole numbers"):
-        read_raw_table(write(tmp_path, "a;b\n950;x\n1,234;y\n"))
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [("a,b\nx,q\np,x\n", r"row 1 names 'q'.*\(2 such cells\)"), ("a,b\nx,x\n,x\n", "row 2 names None")],
+)
+def test_unknown_ids_are_counted(tmp_path, text, message):
+    with pytest.raises(LatopoError, match=message):
+        read_edges(write(tmp_path, text), ["x"])

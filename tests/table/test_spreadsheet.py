@@ -1,5 +1,6 @@
 import csv
 
+import pandas as pd
 import pytest
 
 from latopo.table.spreadsheet import safe_cell, write_csv
@@ -16,6 +17,8 @@ def test_others_stay(plain):
 
 
 def test_header_and_quotes(tmp_path):
-    write_csv(tmp_path / "t.csv", ["=a", "b"], [["x,y", 'q"q'], ["é\nz", 1]])
+    frame = pd.DataFrame([["x,y", 'q"q', 0.5], ["é\nz", 1, -1 / 3], [None, "=", 1e-9]], columns=["=a", "b", "b"])
+    write_csv(tmp_path / "t.csv", frame, "%.6g")
     with (tmp_path / "t.csv").open(encoding="utf-8", newline="") as file:
-        assert list(csv.reader(file)) == [["'=a", "b"], ["x,y", 'q"q'], ["é\nz", "1"]]
+        rows = [["'=a", "b", "b"], ["x,y", 'q"q', "0.5"], ["é\nz", "1", "-0.333333"], ["", "'=", "1e-09"]]
+        assert list(csv.reader(file)) == rows

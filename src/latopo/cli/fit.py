@@ -1,4 +1,4 @@
-"""``latopo fit``: a table of one's own, from the file to a fitted run."""
+"""``latopo fit``: your own table, from the file to a fitted run."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -6,33 +6,34 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from latopo.table.fitting import FitResult
-    from latopo.table.reading import RawTable
 
 
 def fit(
     source: Annotated[
         str, typer.Argument(metavar="FILE_OR_DATASET", help="A CSV, TSV or Parquet file, or iris, wine, digits …")
     ],
-    target: Annotated[str | None, typer.Option(help="Column to predict; an embedded data set has its own.")] = None,
-    out: Annotated[Path | None, typer.Option(help="Folder of the run; by default runs/fit-NAME.")] = None,
+    target: Annotated[str | None, typer.Option(help="Column to predict; embedded data sets have their own.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Folder for the run; by default runs/fit-NAME.")] = None,
     task: Annotated[str, typer.Option(help="auto, classification or regression.")] = "auto",
     drop: Annotated[list[str] | None, typer.Option(help="Column to leave out; may be repeated.")] = None,
     categorical: Annotated[
         list[str] | None, typer.Option(help="Column to take as categories, whatever it looks like; may be repeated.")
     ] = None,
     id_column: Annotated[str | None, typer.Option("--id", help="Column that names the rows.")] = None,
-    graph: Annotated[Path | None, typer.Option(help="File of a given graph: two columns of ids (--id).")] = None,
-    encoding: Annotated[str | None, typer.Option(help="Of the text files; UTF-8 by default.")] = None,
+    graph: Annotated[Path | None, typer.Option(help="File of a given graph: two columns of ids (see --id).")] = None,
+    encoding: Annotated[str | None, typer.Option(help="Encoding of the text files; by default UTF-8.")] = None,
     test_fraction: Annotated[float, typer.Option(help="Share of the rows to hold out and score; 0 for none.")] = 0.2,
-    max_length: Annotated[int, typer.Option(help="Longest polygon.")] = 4,
-    epochs: Annotated[int | None, typer.Option(help="Most epochs.")] = None,
+    max_length: Annotated[int, typer.Option(help="Most sides that a polygon may have.")] = 4,
+    epochs: Annotated[int | None, typer.Option(help="Maximum number of epochs.")] = None,
     max_anchors: Annotated[
-        int | None, typer.Option(help="Fit a random part of so many rows: time grows with their square.")
+        int | None, typer.Option(help="Fit a random sample of this many rows: time grows with their square.")
     ] = None,
-    seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Of everything random.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Seed of everything random.")] = 0,
     overwrite: Annotated[bool, typer.Option(help="Replace a run that is already in the folder.")] = False,
-    quiet: Annotated[bool, typer.Option(help="Print the score alone.")] = False,
+    quiet: Annotated[bool, typer.Option(help="Print only the score.")] = False,
 ) -> None:
     """Fit a table: learn a cell complex over its rows that predicts a column.
 
@@ -40,47 +41,48 @@ def fit(
     and a picture. `latopo predict FOLDER new.csv` uses it.
     """
     from latopo.errors import LatopoError
+    from latopo.table.fit_folder import check_run_folder, new_run_folder, write_run
     from latopo.table.fitting import FitRequest, fit_table
-    from latopo.table.run_folder import check_run_folder, new_run_folder, write_points, write_run
 
     folder = out if out is not None else Path("runs") / f"fit-{Path(source).stem}"
     check_run_folder(folder, overwrite)
-    table, own_target = _read(source, encoding)
-    if target is None and own_target is None:
-        raise LatopoError(f"--target: name the column to predict; the table has {', '.join(table.names[:20])}")
+    frame, own_target = _read(source, encoding)
+    target = target or own_target
+    if target is None:
+        raise LatopoError(f"--target: name the column to predict; the table has {', '.join(frame.columns[:20])}")
     parameters: dict[str, Any] = {"max_length": max_length, "max_anchors": max_anchors, "verbose": int(not quiet)}
     if epochs is not None:
         parameters["max_epochs"] = epochs
     request = FitRequest(
-        target or own_target or "", task, tuple(drop or ()), tuple(categorical or ()), id_column, graph, encoding,
-        test_fraction, seed, tuple(parameters.items()),
+        target, task, tuple(drop or ()), tuple(categorical or ()), id_column, graph, encoding, test_fraction, seed,
+        parameters,
     )  # fmt: skip
-    result = fit_table(table, request, (lambda line: None) if quiet else typer.echo)
+    result = fit_table(frame, request, (lambda line: None) if quiet else typer.echo)
     with new_run_folder(folder, overwrite) as draft:
-        write_run(draft, result.run, result.metrics)
-        write_points(draft, result.run.estimator, result.known_targets)
+        write_run(draft, *result)
         picture = _draw(result, draft / "complex.png")
     _report(result.metrics, folder, picture, quiet)
 
 
-def _read(source: str, encoding: str | None) -> tuple["RawTable", str | None]:
+def _read(source: str, encoding: str | None) -> tuple["pd.DataFrame", str | None]:
     """The table, and the name of its target if it is an embedded data set."""
+    import pandas as pd
+
     from latopo.data import find_dataset, read_table
     from latopo.errors import LatopoError
-    from latopo.table.reading import RawTable, read_raw_table
+    from latopo.table.reading import read_frame
 
     path = Path(source)
-    if not path.exists() and not path.suffix and path.name == source:
-        try:
-            entry = find_dataset(source)
-        except LatopoError as error:
-            raise LatopoError(f"{source} is no file, and {error}") from error
-        if entry.family != "table":
-            raise LatopoError(f"{entry.title} is a graph, not a table: use latopo train {entry.name}")
-        x, y, names = read_table(entry.name)
-        columns: list[list[str | None]] = [[repr(float(cell)) for cell in column] for column in x.T]
-        return RawTable([*names, "target"], [*columns, list(map(str, y.tolist()))]), "target"
-    return read_raw_table(path, encoding), None
+    if path.is_file() or path.suffix or path.name != source:
+        return read_frame(path, encoding), None
+    try:
+        entry = find_dataset(source)
+    except LatopoError as error:
+        raise LatopoError(f"{source} is not a file, and {error}") from error
+    if entry.family != "table":
+        raise LatopoError(f"{entry.title} is a graph, not a table: use latopo train {entry.name}")
+    x, y, names = read_table(entry.name)
+    return pd.DataFrame(x, columns=names).assign(target=y), "target"
 
 
 def _draw(result: "FitResult", path: Path) -> bool:
@@ -88,8 +90,11 @@ def _draw(result: "FitResult", path: Path) -> bool:
     from latopo.draw import draw
     from latopo.errors import LatopoError
 
+    known = [value for value in result.targets if value is not None]
+    # Rows without a target are shown as a class of their own, or by the mean.
+    none = "(none)" if result.run.settings["task"] == "classification" else sum(known) / len(known)
     try:
-        draw(result.run.estimator.complex_, result.targets).save(path)
+        draw(result.run.estimator.complex_, [none if value is None else value for value in result.targets]).save(path)
     except LatopoError as error:
         typer.echo(f"no picture: {error}", err=True)
         return False
@@ -98,15 +103,13 @@ def _draw(result: "FitResult", path: Path) -> bool:
 
 def _report(metrics: dict[str, Any], folder: Path, picture: bool, quiet: bool) -> None:
     if not quiet:
-        size = f"{metrics['edges']:,} edges and {metrics['polygons']:,} polygons"
         learned, rows = metrics["learned_rows"], metrics["training_rows"]
-        part = f"; the other {rows - learned:,} training rows were not learned from (--max-anchors)"
-        typer.echo(f"{size} over {learned:,} rows" + (part if learned < rows else ""))
+        part = f"; the other {rows - learned:,} training rows were left out (--max-anchors)" if learned < rows else ""
+        typer.echo(f"{metrics['edges']:,} edges and {metrics['polygons']:,} polygons over {learned:,} rows{part}")
         typer.echo(f"run: {folder}" + (f"; picture: {folder / 'complex.png'}" if picture else ""))
-    scores = metrics.get("held_out")
-    if scores is None:
-        one = "one row was held out, too few for R2" if metrics["held_out_rows"] else "no rows were held out"
-        typer.echo(f"{one}: no score")
+    held_out = metrics["held_out_rows"]
+    if "held_out" not in metrics:
+        typer.echo("no score: " + ("one held-out row is too few for R2" if held_out else "no rows were held out"))
         return
-    words = " · ".join(f"{name} {score:.3f}" for name, score in scores.items())
-    typer.echo(f"held-out {metrics['score']} ({metrics['held_out_rows']:,} rows): {words}")
+    scores = " · ".join(f"{name} {score:.3f}" for name, score in metrics["held_out"].items())
+    typer.echo(f"held-out {metrics['score']} ({held_out:,} rows): {scores}")

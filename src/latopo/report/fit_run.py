@@ -1,4 +1,4 @@
-"""The report of a folder that ``latopo fit`` wrote (:mod:`latopo.table.run_folder`)."""
+"""The report of a folder that ``latopo fit`` wrote (:mod:`latopo.table.fit_folder`)."""
 
 from pathlib import Path
 from typing import Any

@@ -35,7 +35,7 @@ def _read(folder: Path, fold: int | None, baselines: Sequence[Path] | None) -> R
     if (folder / "run.json").is_file():
         from latopo.report.fit_run import from_fit_run
         from latopo.report.run_files import read_json
-        from latopo.table.run_files import CHECKED, check_run_file
+        from latopo.table.fit_folder import CHECKED, check_run_file
 
         for path in filter(Path.is_file, map(folder.joinpath, CHECKED)):
             check_run_file(path, read_json(path))

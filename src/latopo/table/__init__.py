@@ -1,5 +1,5 @@
-"""Tables of one's own: reading them, turning columns into features, and the folder that a fit leaves behind.
+"""Your own tables: reading them, turning columns into features, and the folder that a fit leaves behind.
 
-The way of the data: :mod:`~latopo.table.reading` (cells as text) → :mod:`~latopo.table.columns` (what each column is) →
-:mod:`~latopo.table.preprocessing` (numbers) → an estimator → :mod:`~latopo.table.run_folder`.
+From file to run: :mod:`~latopo.table.reading` (a data frame) → :mod:`~latopo.table.columns` (what each column is) →
+:mod:`~latopo.table.preprocessing` (features) → an estimator → :mod:`~latopo.table.fit_folder`.
 """

@@ -1,50 +1,44 @@
-"""What a column is: numbers, dates or categories, or nothing to learn from."""
+"""What a column is (numbers, dates, categories, or nothing to learn from) and the features that it gives."""
 
 import math
 import re
 from collections import Counter
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from typing import Literal
+from datetime import UTC, date, datetime
+from decimal import Decimal
+from numbers import Real
+from typing import Any, Literal
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from latopo.errors import LatopoError
 
-__all__ = ["MOSTLY", "Column", "Kind", "infer_column", "is_finite_number", "parse_dates", "parse_numbers"]
+__all__ = ["Column", "as_texts", "infer_column", "parse_cells", "read_cells", "read_numbers", "refuse_mistakes"]
 
-Kind = Literal["number", "date", "category"]
-Cells = list[str | None]
+Cells = NDArray[np.object_]  # numbers, dates and texts; None where a cell is missing
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
-MAX_CATEGORIES = 50
-MOSTLY = 0.9  # share of numbers from which a column counts as numeric with mistakes in it
+_MAX_CATEGORIES = 50
+_MOSTLY = 0.9  # share of numbers from which texts among them are mistakes
 _EXACT = 2**53  # integers beyond have no float64 of their own
-_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+_DATE = re.compile(r"\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)?)?")
 # A number as people write it: a currency or percent sign, separators of thousands, a decimal comma.
 _NUMBER_LIKE = re.compile(
     r"[+-]?[$€£¥]?\s*[+-]?(\d{1,3}([., '’\u00a0\u202f]\d{3})+|\d+)?([.,]\d*)?([eE][+-]?\d+)?(?<=[\d.,])\s*[%$€£¥]?"
 )
-_DATE = re.compile(r"\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)?)?")
 
 
 @dataclass(frozen=True)
 class Column:
-    """How one column becomes features.
-
-    Attributes:
-        name: of the column.
-        kind: numbers and dates (in days) give one feature, categories one for each value.
-        fill: what stands for a missing number: the median of the training rows.
-        values: the categories, most frequent first; None among them is "missing".
-    """
+    """How one column becomes features: numbers and dates (in days) give one, categories one for each value."""
 
     name: str
-    kind: Kind
-    fill: float = 0.0
-    values: tuple[str | None, ...] = ()
+    kind: Literal["number", "date", "category"]
+    fill: float = 0.0  # stands for a missing number or date: the median of the training rows
+    values: tuple[str | None, ...] = ()  # the categories, most frequent first, then None if some were missing
 
     @property
     def feature_names(self) -> list[str]:
@@ -53,156 +47,161 @@ class Column:
             return [self.name]
         return [f"{self.name}={'(missing)' if value is None else value}" for value in self.values]
 
+    def encode(self, cells: Cells) -> tuple[FloatArray, list[str]]:
+        """Features [rows, features], and notes on missing values and new categories.
+
+        Example:
+            >>> Column("colour", "category", values=("red", "blue")).encode(np.array(["blue", "red"], object))
+            (array([[0., 1.], [1., 0.]]), [])
+        """
+        if self.kind != "category":
+            values = parse_cells(self.name, self.kind, cells)
+            return np.where(np.isnan(values), self.fill, values)[:, None], self.missing(values)
+        texts = as_texts(cells)
+        new = sorted({*texts} - {None, *self.values})
+        notes = [f"the category {new[0]!r} is unknown, taken as none"] if new else []
+        return (texts[:, None] == np.array(self.values, object)).astype(np.float64), notes
+
+    def missing(self, values: FloatArray) -> list[str]:
+        """A note on the missing numbers or dates, if there are any."""
+        count = int(np.isnan(values).sum())
+        fill = np.datetime64(math.floor(self.fill), "D") if self.kind == "date" else f"{self.fill:g}"
+        return [f"{count} missing, set to the median {fill}"] if count else []
+
+
+def read_cells(column: pd.Series) -> Cells:
+    """The cells of a column of any type: numbers and dates as they are, the others as text without outer blanks.
+
+    Example:
+        >>> read_cells(pd.Series([1.5, float("nan")])), read_cells(pd.Series([" red ", "", True]))
+        (array([1.5, None], dtype=object), array(['red', None, 'True'], dtype=object))
+    """
+    return np.array([_cell(value) for value in column.tolist()], object)
+
+
+def _cell(value: Any) -> Any:
+    if value is None or value is pd.NA:
+        return None
+    if isinstance(value, Real | Decimal | date) and not isinstance(value, bool | np.bool_):
+        return value if value == value else None  # NaN and NaT
+    return str(value).strip() or None
+
+
+def as_texts(cells: Cells) -> Cells:
+    """The cells as names of rows, classes or categories; None stays."""
+    texts = [cell.isoformat() if isinstance(cell, date) else None if cell is None else str(cell) for cell in cells]
+    return np.array(texts, object)
+
+
+def read_numbers(cells: Cells) -> FloatArray:
+    """The numbers among the cells, infinite ones too; NaN elsewhere.
+
+    Example:
+        >>> read_numbers(np.array([2, "1.5", "-inf", "x", None], object))
+        array([ 2. ,  1.5, -inf,  nan,  nan])
+    """
+    known = ~np.isnan(pd.to_numeric(cells, errors="coerce"))
+    return np.where(known, cells, np.nan).astype(np.float64)  # rounds correctly, as to_numeric does from pandas 3 on
+
+
+def _read_days(cell: Any) -> float:
+    # Not pandas.to_datetime: before pandas 3 it ends in the year 2262, and 9999-12-31 is a common way to say "never".
+    try:
+        moment = cell if isinstance(cell, datetime) else datetime.fromisoformat(str(cell))
+    except ValueError:
+        return math.nan
+    return moment.replace(tzinfo=moment.tzinfo or UTC).timestamp() / 86400
+
+
+def parse_cells(name: str, kind: Literal["number", "date"], cells: Cells) -> FloatArray:
+    """Numbers, or dates in days since 1970-01-01, [rows]; NaN where a cell is missing, an error if it is neither."""
+    values = read_numbers(cells) if kind == "number" else np.array([_read_days(cell) for cell in cells], np.float64)
+    bad = ~(np.isfinite(values) | pd.isna(cells))
+    if bad.any():
+        expected = "a finite number" if kind == "number" else "a date such as 2024-01-31"
+        raise LatopoError(
+            f"column {name!r}, row {bad.argmax() + 1}: expected {expected}, got {str(cells[bad][0])[:40]!r}; correct "
+            "it, or leave the cell empty"
+        )
+    return values
+
+
+def refuse_mistakes(what: str, cells: Cells, stray: NDArray[np.bool_], remedy: str) -> None:
+    """Raise if nearly all cells are numbers, more than ten different ones: the ``stray`` others are mistakes then."""
+    numbers = cells[~(stray | pd.isna(cells))]
+    if stray.any() and len(numbers) >= _MOSTLY * (len(numbers) + stray.sum()) and len(set(numbers)) > 10:
+        raise LatopoError(
+            f"{what} has {len(numbers)} numbers, but row {stray.argmax() + 1} has {str(cells[stray][0])[:40]!r}; "
+            f"correct it, leave the cell empty, or {remedy}"
+        )
+
 
 def infer_column(
     name: str, cells: Cells, categorical: bool = False, rows: IntArray | None = None
 ) -> tuple[Column | None, list[str]]:
     """The column's kind, None if there is nothing to learn from it, and notes on what was decided and why.
 
-    All cells are checked and decide on the kind; the median and the categories are those of ``rows`` alone, by default
-    of all: rows that are held out for a test must not be learned from.
-
-    Raises:
-        LatopoError: a number is infinite, or a numeric column has text in it.
+    All cells decide on the kind, and one that does not fit it is an error. The median and the categories are those of
+    ``rows`` alone, by default of all: rows that are held out for a test must not be learned from.
 
     Example:
-        >>> infer_column("size", ["1", "3", None, "8"])[0]
+        >>> infer_column("size", np.array(["1", "3", None, "8"], object))[0]
         Column(name='size', kind='number', fill=3.0, values=())
-        >>> infer_column("same", ["x", "x"])
-        (None, ["column 'same' is constant ('x'): left out"])
+        >>> infer_column("same", np.array(["x", "x"], object))
+        (None, ["constant ('x'), left out"])
     """
     rows = np.arange(len(cells)) if rows is None else rows
-    learned = Counter(cells[row] for row in rows)
-    if set(learned) <= {None}:
-        return None, [f"column {name!r} is empty: left out"]
+    texts = as_texts(cells)
+    learned = Counter(texts[rows])
     if len(learned) == 1:
-        return None, [f"column {name!r} is constant ({next(iter(learned))!r}): left out"]
-    counts = Counter(cell for cell in cells if cell is not None)
-    if not categorical:
-        _refuse_text_among_numbers(name, cells, counts)
-        if all(map(_is_number, counts)):
-            return _number_column(name, cells, rows)
-        if all(map(_is_date, counts)):
-            return _filled(name, "date", parse_dates(name, cells)[rows])
-        return _text_column(name, cells, counts, learned)
-    return _category_column(name, learned)
+        only = next(iter(learned))
+        return None, [("empty" if only is None else f"constant ({only!r})") + ", left out"]
+    if categorical:
+        return _category_column(name, learned)
+    stray = np.isnan(read_numbers(cells)) & ~pd.isna(cells)
+    if not stray.any():
+        return _quantity_column(name, "number", cells, rows)
+    refuse_mistakes(f"column {name!r}", cells, stray, f"use --drop {name!r} or --categorical {name!r}")
+    if all(map(_DATE.fullmatch, set(texts) - {None})):
+        return _quantity_column(name, "date", cells, rows)
+    return _text_column(name, texts, stray, learned)
 
 
-def _is_number(cell: str) -> bool:
-    return _NUMBER.fullmatch(cell) is not None or _is_infinite(cell)
-
-
-def is_finite_number(cell: str) -> bool:
-    """Whether a cell is a number that float64 can hold."""
-    return _NUMBER.fullmatch(cell) is not None and math.isfinite(float(cell))
-
-
-def _is_infinite(cell: str) -> bool:
-    return cell.lower().lstrip("+-") in ("inf", "infinity")
-
-
-def _is_like_a_number(cell: str) -> bool:
-    return _NUMBER_LIKE.fullmatch(cell) is not None
-
-
-def _is_date(cell: str) -> bool:
-    return _DATE.fullmatch(cell) is not None
-
-
-def _refuse_text_among_numbers(name: str, cells: Cells, counts: Counter[str]) -> None:
-    texts = [cell for cell in counts if not _is_number(cell)]
-    numbers = sum(count for cell, count in counts.items() if _is_number(cell))
-    if texts and len(counts) - len(texts) > 10 and numbers >= MOSTLY * counts.total():
-        row = next(at for at, cell in enumerate(cells) if cell in texts)
-        raise LatopoError(
-            f"column {name!r} has {numbers} numbers and text, first {cells[row]!r} in row {row + 1}; correct it, or "
-            f"use --drop {name!r} or --categorical {name!r}"
-        )
-
-
-def parse_numbers(name: str, cells: Cells) -> FloatArray:
-    """Numbers as float64, NaN where a cell is missing.
-
-    Raises:
-        LatopoError: a cell is text, infinite, or beyond float64.
-    """
-    values = np.full(len(cells), np.nan)
-    for row, cell in enumerate(cells):
-        if cell is None:
-            continue
-        if not _is_number(cell):
-            raise LatopoError(f"column {name!r} must hold numbers, but row {row + 1} has the text {cell!r}")
-        values[row] = float(cell)
-        if math.isinf(values[row]):
-            why = "is infinite" if _is_infinite(cell) else "is too large for a number"
-            raise LatopoError(
-                f"column {name!r}: {cell[:40]} in row {row + 1} {why}; correct it, or leave the cell empty"
-            )
-    return values
-
-
-def parse_dates(name: str, cells: Cells) -> FloatArray:
-    """ISO dates as days since 1970-01-01, NaN where a cell is missing."""
-    values = np.full(len(cells), np.nan)
-    for row, cell in enumerate(cells):
-        if cell is None:
-            continue
-        try:
-            moment = datetime.fromisoformat(cell)
-        except ValueError as error:
-            raise LatopoError(
-                f"column {name!r} must hold dates such as 2024-01-31, but row {row + 1} has {cell!r}; correct it, or "
-                "leave the cell empty"
-            ) from error
-        zone = moment.tzinfo or UTC
-        values[row] = moment.replace(tzinfo=zone).timestamp() / 86400
-    return values
-
-
-def _number_column(name: str, cells: Cells, rows: IntArray) -> tuple[Column | None, list[str]]:
-    values = parse_numbers(name, cells)
-    if len(values) >= 20 and bool(np.all(np.diff(values) == 1)):
-        return None, [f"column {name!r} only numbers the rows: left out"]
-    column, notes = _filled(name, "number", values[rows])
-    if any(cell is not None and cell.lstrip("+-").isdigit() and abs(float(cell)) > _EXACT for cell in cells):
-        notes.append(f"column {name!r} has integers beyond 2^53, which lose digits; if it is an identifier, --drop it")
+def _quantity_column(
+    name: str, kind: Literal["number", "date"], cells: Cells, rows: IntArray
+) -> tuple[Column | None, list[str]]:
+    values = parse_cells(name, kind, cells)
+    if kind == "number" and len(values) >= 20 and bool(np.all(np.diff(values) == 1)):
+        return None, ["numbers of the rows, left out"]
+    column = Column(name, kind, fill=float(np.nanmedian(values[rows])))
+    notes = ["dates, taken as days"] if kind == "date" else []
+    notes += column.missing(values[rows])
+    if any(str(cell).lstrip("+-").isdigit() for cell in cells[np.abs(values) > _EXACT]):
+        notes.append("integers beyond 2^53 lose digits; if these are identifiers, --drop the column")
     return column, notes
 
 
-def _filled(name: str, kind: Kind, values: FloatArray) -> tuple[Column, list[str]]:
-    missing, fill = int(np.isnan(values).sum()), float(np.nanmedian(values))
-    notes = [f"column {name!r} holds dates: taken as days"] if kind == "date" else []
-    if missing:
-        words = "value" if missing == 1 else "values"
-        notes.append(f"column {name!r}: {missing} missing {words}, set to the median {fill:g}")
-    return Column(name, kind, fill=fill), notes
-
-
 def _text_column(
-    name: str, cells: Cells, counts: Counter[str], learned: Counter[str | None]
+    name: str, texts: Cells, stray: NDArray[np.bool_], learned: Counter[str | None]
 ) -> tuple[Column | None, list[str]]:
-    too_many = len(counts) > min(MAX_CATEGORIES, max(len(cells) // 2, 2))
+    different = set(texts) - {None}
+    too_many = len(different) > min(_MAX_CATEGORIES, max(len(texts) // 2, 2))
     column, notes = (None, []) if too_many else _category_column(name, learned)
-    if (too_many or len(counts) > 10) and sum(map(_is_like_a_number, counts)) > len(counts) / 2:
-        row = next(at for at, cell in enumerate(cells) if cell is not None and not _is_number(cell))
+    looks_numeric = sum(_NUMBER_LIKE.fullmatch(text) is not None for text in different) > len(different) / 2
+    if looks_numeric and (too_many or len(different) > 10):
         notes.append(
-            f"column {name!r} looks like numbers, but {cells[row]!r} in row {row + 1} is no plain number: "
-            f"{'left out' if too_many else 'taken as categories'}; for numbers, write plain ones such as 1234.5, and "
-            "leave cells without one empty"
+            f"looks numeric, but {texts[stray][0]!r} in row {stray.argmax() + 1} is not a plain number, "
+            f"{'left out' if too_many else 'taken as categories'}; write numbers like 1234.5, and leave a cell empty "
+            "where there is none"
         )
     elif too_many:
-        notes.append(
-            f"column {name!r} has {len(counts)} different texts in {len(cells)} rows, an identifier or free text: left "
-            f"out (keep it with --categorical {name!r})"
-        )
+        words = f"{len(different)} different texts in {len(texts)} rows, an identifier or free text"
+        notes.append(f"{words}, left out (keep it with --categorical {name!r})")
     return column, notes
 
 
 def _category_column(name: str, learned: Counter[str | None]) -> tuple[Column, list[str]]:
-    missing = learned[None]
-    known = [(cell, count) for cell, count in learned.items() if cell is not None]
-    values: list[str | None] = [cell for cell, _ in sorted(known, key=lambda item: (-item[1], item[0]))]
-    if not missing:
-        return Column(name, "category", values=tuple(values)), []
-    notes = [f"column {name!r}: {missing} missing, taken as a category of their own"]
-    return Column(name, "category", values=(*values, None)), notes
+    # Most frequent first; "missing" is the last.
+    values = sorted(learned, key=lambda value: (value is None, -learned[value], value))
+    notes = [f"{learned[None]} missing, taken as a category"] if None in learned else []
+    return Column(name, "category", values=tuple(values)), notes

@@ -1,9 +1,9 @@
 """CSV files that are safe to open in a spreadsheet."""
 
-import csv
-from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
+
+import pandas as pd
 
 __all__ = ["safe_cell", "write_csv"]
 
@@ -26,9 +26,7 @@ def safe_cell(value: Any) -> Any:
     return value
 
 
-def write_csv(path: Path, header: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
-    """Write a UTF-8 CSV file; text cells that look like formulas are defused (:func:`safe_cell`)."""
-    with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file)
-        writer.writerow([safe_cell(name) for name in header])
-        writer.writerows([safe_cell(cell) for cell in row] for row in rows)
+def write_csv(path: Path, frame: pd.DataFrame, float_format: str | None = None) -> None:
+    """Write a UTF-8 CSV file; texts that look like formulas are defused (:func:`safe_cell`)."""
+    safe = frame.map(safe_cell).set_axis(map(safe_cell, frame.columns), axis=1)
+    safe.to_csv(path, index=False, float_format=float_format, lineterminator="\r\n")

@@ -4,110 +4,82 @@ from collections import Counter
 from typing import Literal, NamedTuple
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from latopo.errors import LatopoError
-from latopo.table.columns import MOSTLY, is_finite_number, parse_numbers
-from latopo.table.reading import RawTable
+from latopo.table.columns import Cells, as_texts, parse_cells, read_cells, read_numbers, refuse_mistakes
 
-__all__ = ["Target", "Task", "read_target"]
-
-Task = Literal["classification", "regression"]
+__all__ = ["Target", "read_target"]
 
 _FEW = 20  # different integers up to which a numeric target counts as classes
 
 
 class Target(NamedTuple):
-    """What is to be predicted.
+    """What is to be predicted."""
 
-    Attributes:
-        task: classification or regression.
-        values: one per row: classes as text, "" where there is none; or numbers, NaN where there is none.
-        labelled: which rows have one.
-        notes: what was decided.
-    """
-
-    task: Task
-    values: NDArray[np.str_] | NDArray[np.float64]
-    labelled: NDArray[np.bool_]
-    notes: list[str]
+    task: Literal["classification", "regression"]
+    values: NDArray[np.str_] | NDArray[np.float64]  # [rows], "" or NaN where there is none
+    labelled: NDArray[np.bool_]  # [rows], whether there is one
+    notes: list[str]  # what was decided
 
 
-def read_target(table: RawTable, name: str, task: str = "auto") -> Target:
-    """The target column; ``task="auto"`` takes numbers with fractions, or more than 20 different ones, as regression.
+def read_target(column: pd.Series, task: str = "auto") -> Target:
+    """The target; ``task="auto"`` takes numbers with fractions, or more than 20 different ones, as regression.
 
     Raises:
-        LatopoError: there is no such column, it is empty, has one class or a class of one row, or text among numbers.
+        LatopoError: it is empty, has one class or a class of one row, or text among numbers.
+
+    Example:
+        >>> read_target(pd.Series(["a", "b", None, "b", "a"], name="kind")).values.tolist()
+        ['a', 'b', '', 'b', 'a']
     """
     if task not in ("auto", "classification", "regression"):
         raise LatopoError(f"--task must be auto, classification or regression, got {task!r}")
-    if name not in table.names:
-        raise LatopoError(
-            f"there is no column {name!r} to predict; the table has {', '.join(map(repr, table.names[:10]))}"
-        )
-    cells = table.column(name)
-    labelled = np.array([cell is not None for cell in cells])
+    name, cells = f"the target {column.name!r}", read_cells(column)
+    labelled = ~pd.isna(cells)
     if not labelled.any():
-        raise LatopoError(f"the target column {name!r} is empty")
+        raise LatopoError(f"{name} is empty")
     notes = []
     if not labelled.all():
         notes.append(
-            f"{int((~labelled).sum())} rows have no target (nothing, NA, NaN, null, None or ?): they take part in "
-            "the topology only"
+            f"{(~labelled).sum()} rows have no target (empty, NA, NaN, null, None or ?): they are in the complex, but "
+            "nothing is learned from them"
         )
     if task == "auto":
-        task = "regression" if _is_continuous(cells) else "classification"
-        if task == "classification":
-            _refuse_text_among_numbers(name, cells)
-        notes.append(f"{name!r} is taken as a target for {task} (--task says otherwise)")
-    if task == "regression":
-        return Target("regression", _numbers(name, cells), labelled, notes)
-    _check_classes(name, cells)
-    return Target("classification", np.array([cell or "" for cell in cells]), labelled, notes)
+        task = _infer_task(name, cells)
+        notes.append(f"{name} calls for {task} (--task overrides this)")
+    if task == "classification":
+        classes = as_texts(cells)
+        _check_classes(name, Counter(classes[labelled]))
+        return Target("classification", np.where(labelled, classes, "").astype(np.str_), labelled, notes)
+    values = parse_cells(str(column.name), "number", cells)
+    if np.nanmin(values) == np.nanmax(values):
+        raise LatopoError(f"{name} is always {np.nanmin(values):g}; there is nothing to learn")
+    return Target("regression", values, labelled, notes)
 
 
-def _is_continuous(cells: list[str | None]) -> bool:
-    try:
-        values = parse_numbers("", cells)
-    except LatopoError:
-        return False
-    known = np.unique(values[~np.isnan(values)])
-    return bool(len(known) > _FEW or (known % 1 != 0).any())
+def _infer_task(name: str, cells: Cells) -> str:
+    numbers = read_numbers(cells)
+    stray, finite = np.isnan(numbers) & ~pd.isna(cells), np.unique(numbers[np.isfinite(numbers)])
+    if len(finite) <= _FEW and not (finite % 1).any():
+        return "classification"
+    # Where nearly all are numbers to regress, the others are mistakes rather than classes.
+    refuse_mistakes(name, cells, stray, "use --task classification to take every value as a class")
+    return "classification" if stray.any() else "regression"
 
 
-def _refuse_text_among_numbers(name: str, cells: list[str | None]) -> None:
-    """Nearly all labels are numbers to regress: the others are mistakes rather than classes."""
-    numbers: list[str | None] = [cell for cell in cells if cell is not None and is_finite_number(cell)]
-    labels = sum(cell is not None for cell in cells)
-    if len(set(numbers)) <= 10 or not MOSTLY * labels <= len(numbers) < labels or not _is_continuous(numbers):
-        return
-    row = next(at for at, cell in enumerate(cells) if cell is not None and not is_finite_number(cell))
-    raise LatopoError(
-        f"the target {name!r} has {len(numbers)} numbers, but row {row + 1} has {str(cells[row])[:40]!r}; correct it, "
-        "leave the cell empty, or use --task classification to take every value as a class"
-    )
-
-
-def _numbers(name: str, cells: list[str | None]) -> NDArray[np.float64]:
-    values = parse_numbers(name, cells)
-    known = values[~np.isnan(values)]
-    if known.min() == known.max():
-        raise LatopoError(f"the target {name!r} is always {known[0]:g}; there is nothing to learn")
-    return values
-
-
-def _check_classes(name: str, cells: list[str | None]) -> None:
-    counts = Counter(cell for cell in cells if cell is not None)
+def _check_classes(name: str, counts: Counter[str]) -> None:
     if len(counts) == 1:
-        raise LatopoError(f"the target {name!r} has one class only, {next(iter(counts))!r}; at least two are needed")
+        raise LatopoError(f"{name} has only one class, {next(iter(counts))!r}; at least two are needed")
     lonely = [value for value, count in counts.items() if count == 1]
     if len(lonely) > len(counts) // 2 and len(counts) > _FEW:
         raise LatopoError(
-            f"the target {name!r} has {len(counts)} classes, most of them of one row; is it an identifier? "
-            "Name another --target, or use --task regression"
+            f"{name} has {len(counts)} classes, most of a single row; is it an identifier? Name another --target, or "
+            "use --task regression"
         )
     if lonely:
         raise LatopoError(
-            f"the class {lonely[0]!r} of the target {name!r} has one row only; drop that row, or merge the class with "
-            "another: one row cannot be both learned from and tested on"
+            f"{name} has only one row of the class {lonely[0]!r}, which cannot be both learned from and tested on; "
+            "drop that row, or merge the class with another"
         )

@@ -3,9 +3,11 @@ import os
 from pathlib import Path
 
 import pytest
+import torch
 
+from latopo import CellComplex
 from latopo.errors import LatopoError
-from latopo.table.run_folder import check_run_folder, new_run_folder
+from latopo.table.fit_folder import _write_complex, check_run_file, check_run_folder, new_run_folder
 
 
 def crash_while_writing(folder):
@@ -25,7 +27,7 @@ def test_a_folder_appears_whole_or_not_at_all(tmp_path):
     assert [path.name for path in (tmp_path / "a" / "run").iterdir()] == ["run.json"]
 
 
-def test_files_that_are_no_part_of_a_run_stay(tmp_path):
+def test_files_that_are_not_part_of_a_run_stay(tmp_path):
     (tmp_path / "run" / "figures").mkdir(parents=True)
     for name in ("run.json", "complex.png", "notes.txt", "figures/1.png"):
         (tmp_path / "run" / name).write_text("old")
@@ -51,7 +53,7 @@ def test_an_empty_folder_may_be_used_and_a_link_may_not(tmp_path):
     (tmp_path / "empty").mkdir()
     check_run_folder(tmp_path / "empty", overwrite=False)
     (tmp_path / "link").symlink_to(tmp_path / "empty")
-    with pytest.raises(LatopoError, match="is no folder"):
+    with pytest.raises(LatopoError, match="is not a folder"):
         check_run_folder(tmp_path / "link", overwrite=True)
 
 
@@ -73,3 +75,52 @@ def test_a_kill_while_a_run_is_replaced_leaves_the_old_one(tmp_path, monkeypatch
         (draft / "run.json").write_text("new")
     (kept,) = folder.glob(".latopo-old-*")
     assert {path.name: path.read_text() for path in kept.iterdir()} == {"run.json": "old", "metrics.json": "old"}
+
+
+GOOD = {
+    "run.json": {"format": 1, "target": "y", "task": "regression", "id_column": None, "more": 1},
+    "metrics.json": {"score": "R2", "training_rows": 8, "held_out_rows": 0},
+    "points.json": {"target": [], "prediction": []},
+    "anchors.json": ["a", "b"],
+    "history.json": [{"loss": 0.5}],
+}
+
+
+@pytest.mark.parametrize("name", GOOD)
+def test_files_of_the_right_form_pass(name):
+    assert check_run_file(Path(name), GOOD[name]) == GOOD[name]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        (
+            "run.json",
+            {**GOOD["run.json"], "target": 5},
+            r"run.json is damaged \(expected 'target' of type str, got 5\)",
+        ),
+        ("run.json", {**GOOD["run.json"], "id_column": [1]}, r"expected 'id_column' of type str \| None, got \[1\]"),
+        ("metrics.json", {"score": "R2"}, "expected 'training_rows' of type int, got None"),
+        ("metrics.json", [], r"expected an object, got \[\]"),
+        ("anchors.json", {}, "expected a list, got {}"),
+        ("history.json", [1], r"expected a list, got \[1\]"),
+    ],
+)
+def test_files_of_another_form_are_named(name, content, message):
+    with pytest.raises(LatopoError, match=message):
+        check_run_file(Path(name), content)
+
+
+def test_the_most_probable_cells_come_first(tmp_path):
+    edges = torch.tensor([[0, 0, 0, 1, 2], [1, 2, 3, 2, 3]])
+    polygons = {3: torch.tensor([[0, 1, 2], [0, 2, 3]]), 4: torch.empty(0, 4, dtype=torch.long)}
+    cx = CellComplex(4, edges, polygons, torch.tensor([0.5, 1 / 3, 1, 0.5, 1e-7]), torch.tensor([0.25, 0.75]))
+    _write_complex(tmp_path, cx, ["a", "=b", "c", "d"])
+    assert (tmp_path / "edges.csv").read_text().splitlines() == [
+        "from,to,probability", "a,d,1", "a,'=b,0.5", "'=b,c,0.5", "a,c,0.333333", "c,d,1e-07",
+    ]  # fmt: skip
+    assert (tmp_path / "polygons.csv").read_text().splitlines() == [
+        "length,probability,node 1,node 2,node 3", "3,0.75,a,c,d", "3,0.25,a,'=b,c",
+    ]  # fmt: skip
+    _write_complex(tmp_path, CellComplex(4, edges, {}, torch.ones(5)), ["a", "b", "c", "d"])
+    assert (tmp_path / "polygons.csv").read_text() == "length,probability,node 1,node 2,node 3\n"

@@ -1,0 +1,191 @@
+"""The folder that a fit leaves behind: all that predicting needs, and the complex for a spreadsheet."""
+
+import json
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+from uuid import uuid4
+
+import numpy as np
+import pandas as pd
+
+from latopo._version import __version__
+from latopo.complex import CellComplex
+from latopo.errors import LatopoError
+from latopo.estimators.storage import load_estimator, save_estimator
+from latopo.table.preprocessing import Preprocessing
+from latopo.table.spreadsheet import write_csv
+
+__all__ = ["CHECKED", "FittedRun", "check_run_file", "check_run_folder", "new_run_folder", "read_run", "write_run"]
+
+FORMAT = 1
+_MARK = "run.json"
+# What these files must hold, for all who read them: an object with such fields, or a list of such items.
+_FORMS: dict[str, Any] = {
+    _MARK: {"format": int, "target": str, "task": str, "id_column": str | None},
+    "metrics.json": {"score": str, "training_rows": int, "held_out_rows": int, "held_out": dict | None},
+    "points.json": {"target": list, "prediction": list},
+    "anchors.json": object,
+    "history.json": dict,
+}
+CHECKED = tuple(_FORMS)
+_OWN = (
+    *(*_FORMS, "preprocessing.json", "estimator.json", "model.json"),
+    *("weights.safetensors", "features.safetensors", "complex.safetensors"),
+    *("edges.csv", "polygons.csv", "complex.png"),
+)
+
+
+class FittedRun(NamedTuple):
+    """A fitted table model with what it needs to read other tables."""
+
+    settings: dict[str, Any]  # target, task, id_column, seed; when read from a folder, format and latopo's version too
+    preprocessing: Preprocessing
+    estimator: Any  # a fitted DCMClassifier or DCMRegressor
+    anchor_ids: list[str]  # of the rows in the complex
+
+
+@contextmanager
+def new_run_folder(target: Path, overwrite: bool) -> Iterator[Path]:
+    """Give a folder to write to whose files become the run ``target`` only if the block ends without an error.
+
+    An existing run is replaced with ``overwrite`` only, and only at the end; other files in its folder stay. Any other
+    folder that is not empty is never written to.
+    """
+    check_run_folder(target, overwrite)
+    # Inside a folder that exists: its files then move within one file system, whatever is mounted there.
+    draft = (target if target.is_dir() else target.parent) / f".latopo-{uuid4().hex}"
+    try:
+        draft.mkdir(parents=True)
+        yield draft
+        _install(draft, target)
+    except OSError as error:
+        raise LatopoError(
+            f"--out {target} cannot be written ({error.strerror or error}); make room, or choose another folder"
+        ) from error
+    finally:
+        shutil.rmtree(draft, ignore_errors=True)
+
+
+def check_run_folder(target: Path, overwrite: bool) -> None:
+    """Raise unless ``target`` may become a run; called before any work is done."""
+    if target.is_symlink() or (target.exists() and not target.is_dir()):
+        raise LatopoError(f"--out {target} exists and is not a folder; choose another")
+    if target.is_dir() and any(not path.name.startswith(".latopo-") for path in target.iterdir()):
+        if not (target / _MARK).is_file():
+            raise LatopoError(f"--out {target} holds other files; choose another folder")
+        if not overwrite:
+            raise LatopoError(f"--out {target} already holds a run; replace it with --overwrite, or choose another")
+    place = target.absolute()
+    existing = next(folder for folder in (place, *place.parents) if folder.exists())
+    if not existing.is_dir() or not os.access(existing, os.W_OK):
+        raise LatopoError(f"--out {target}: {existing} cannot be written to; choose another folder")
+
+
+def _install(draft: Path, target: Path) -> None:
+    """Put the new run in place of an old one, of which nothing is left; files that are not a run's own are kept."""
+    if not target.exists():
+        draft.rename(target)
+        return
+    # File by file, because the user's shell may be in the target. A folder without run.json is not a run: it goes first
+    # and comes last, so no reader takes a mixture for a run. A kill in between leaves the old run whole in its folder.
+    old = target / f".latopo-old-{uuid4().hex}"
+    old.mkdir()
+    for path in filter(Path.exists, map(target.joinpath, _OWN)):
+        path.replace(old / path.name)
+    for path in sorted(draft.iterdir(), key=lambda path: path.name == _MARK):
+        path.replace(target / path.name)
+    shutil.rmtree(old, ignore_errors=True)
+
+
+def write_run(folder: Path, run: FittedRun, metrics: dict[str, Any], targets: list[Any]) -> None:
+    """Write a run that was just fitted, its scores, and the targets of its rows (None for none) for a report."""
+    estimator = run.estimator
+    save_estimator(estimator, folder)
+    predictions = estimator.transduction_[estimator.anchor_rows_].tolist()
+    contents = {
+        "preprocessing.json": run.preprocessing.to_json(),
+        "metrics.json": metrics,
+        "anchors.json": run.anchor_ids,
+        "points.json": {"target": targets, "prediction": predictions},
+        "history.json": estimator.history_,
+        _MARK: {"format": FORMAT, "latopo": __version__, **run.settings},
+    }
+    for name, content in contents.items():
+        text = json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False)
+        (folder / name).write_text(text, encoding="utf-8")
+    _write_complex(folder, estimator.complex_, run.anchor_ids)
+
+
+def read_run(folder: Path) -> FittedRun:
+    """The run in a folder.
+
+    Raises:
+        LatopoError: the folder is not a run, is damaged or changed, or was written by a newer latopo.
+    """
+    if not (folder / _MARK).is_file():
+        raise LatopoError(f"{folder} is not a run of latopo fit: it has no {_MARK}")
+    settings = _read_json(folder / _MARK)
+    if isinstance(settings, dict) and settings.get("format", FORMAT) != FORMAT:
+        raise LatopoError(
+            f"{folder} was written by latopo {settings.get('latopo')} in format {settings['format']}, but this latopo "
+            f"{__version__} reads format {FORMAT}; upgrade latopo, or fit again"
+        )
+    check_run_file(folder / _MARK, settings)
+    preprocessing = Preprocessing.from_json(_read_json(folder / "preprocessing.json"))
+    anchor_ids = check_run_file(folder / "anchors.json", _read_json(folder / "anchors.json"))
+    estimator = load_estimator(folder)
+    features, anchors = len(preprocessing.feature_names), estimator.complex_.num_nodes
+    if estimator.n_features_in_ != features or len(anchor_ids) != anchors:
+        raise LatopoError(f"the files in {folder} do not belong together; fit again")
+    return FittedRun(settings, preprocessing, estimator, [str(name) for name in anchor_ids])
+
+
+def check_run_file(path: Path, content: Any) -> Any:
+    """The content of one of the files :data:`CHECKED`, if it has the right form; else an error that names the file.
+
+    Example:
+        >>> check_run_file(Path("run/anchors.json"), 5)
+        Traceback (most recent call last):
+        latopo.errors.LatopoError: run/anchors.json is damaged (expected a list, got 5); fit again
+    """
+    form = _FORMS[path.name]
+    if not isinstance(form, dict):
+        if not isinstance(content, list) or not all(isinstance(item, form) for item in content):
+            raise _damaged(path, "a list", content)
+        return content
+    if not isinstance(content, dict):
+        raise _damaged(path, "an object", content)
+    for name, kind in form.items():
+        if not isinstance(content.get(name), kind):
+            raise _damaged(path, f"{name!r} of type {getattr(kind, '__name__', kind)}", content.get(name))
+    return content
+
+
+def _damaged(path: Path, expected: str, got: Any) -> LatopoError:
+    return LatopoError(f"{path} is damaged (expected {expected}, got {str(got)[:50]}); fit again")
+
+
+def _read_json(path: Path) -> Any:
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise LatopoError(f"{path} cannot be read: {error.strerror}") from error
+    except ValueError as error:
+        raise LatopoError(f"{path} is damaged ({error}); fit again") from error
+
+
+def _write_complex(folder: Path, cx: CellComplex, ids: list[str]) -> None:
+    """``edges.csv`` and ``polygons.csv``, most probable cells first, rows named by their ids."""
+    edges = pd.DataFrame(np.array(ids, object)[cx.edge_index.t().numpy()], columns=["from", "to"])
+    members = [nodes for part in cx.polygons.values() for nodes in part.tolist()]
+    corners = [f"node {at + 1}" for at in range(max(map(len, members), default=3))]
+    polygons = pd.DataFrame([[ids[node] for node in nodes] for nodes in members], columns=corners, dtype=object)
+    polygons.insert(0, "length", list(map(len, members)))
+    for name, frame, at, prob in (("edges", edges, 2, cx.edge_prob), ("polygons", polygons, 1, cx.polygon_prob)):
+        frame.insert(at, "probability", [] if prob is None else prob.tolist())
+        frame = frame.sort_values("probability", ascending=False, kind="stable")
+        write_csv(folder / f"{name}.csv", frame, float_format="%.6g")
