@@ -13,7 +13,7 @@ def test_a_run_is_read_whole(runs):
     summary = json.loads((runs["dcm"] / "summary.json").read_text())
     assert data.title.startswith("dcm on ")
     assert data.score.value == pytest.approx(summary["score"]["mean"])
-    assert data.score.folds == tuple(fold["test_score"] for fold in summary["folds"])
+    assert data.score.spread == pytest.approx(summary["score"]["std"])
     assert list(data.histories) == ["fold 0", "fold 1"]
     assert data.histories["fold 0"]["epoch"] == [1, 2, 3, 4, 5, 6]
     assert data.points.class_names == ("class 0", "class 1", "class 2", "class 3")

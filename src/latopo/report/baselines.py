@@ -15,20 +15,20 @@ from latopo.reproduce.paper import paper_number
 __all__ = ["find_baselines", "is_baseline", "system_words"]
 
 _WORDS = {
-    "mlp": "a plain neural network that looks at each point alone",
+    "mlp": "a plain neural network that looks at each point by itself",
     "gcn": "a network that averages over the given graph",
-    "dgm-e": "a network that infers edges by a random choice of near points",
-    "dgm-m": "a network that infers edges by a random choice of near points, in curved space",
+    "dgm-e": "a network that joins each point to a random choice of near ones",
+    "dgm-m": "a network that joins each point to a random choice of near ones, in a curved space",
     "dcm": "the paper's model, which infers edges and polygons",
     "dcm-all": "the paper's model with every ring of edges taken as a polygon",
     "topk-dcm": "the paper's model with a fixed number of edges per point",
     "topk-dcm-all": "the paper's model with a fixed number of edges per point and all polygons",
     "dcm-plus": "this library's model, which infers edges and polygons and weighs them by their probabilities",
     "dcm-plus-edges": "this library's model without polygons",
-    "alpha-dgm": "this library's model with edges alone, and messages between points only",
-    "gcn-plus": "this library's model with nothing inferred: each point alone, and the given graph",
-    "dcm-judged": "this library's model, which first weighs how far a given graph is to be trusted",
-    "gcn-judged": "the same with nothing inferred: each point alone, and the given graph, weighed",
+    "alpha-dgm": "this library's model with edges alone and messages between points only",
+    "gcn-plus": "this library's model with nothing inferred: each point by itself, and the given graph",
+    "dcm-judged": "this library's model, which first judges how far to trust a given graph",
+    "gcn-judged": "this library's model with nothing inferred, which first judges how far to trust the given graph",
 }
 
 

@@ -77,11 +77,8 @@ def difference_cells(first: CellComplex, second: CellComplex) -> list[DrawnCells
     """
     sides = [{cells.corners.shape[1]: cells for cells in drawn_cells(cx)} for cx in (first, second)]
     lengths = sorted({*sides[0], *sides[1]})
-    return [_overlay(*(side.get(length, _no_cells(length)) for side in sides)) for length in lengths]
-
-
-def _no_cells(length: int) -> DrawnCells:
-    return DrawnCells(np.zeros((0, length), np.int64), np.zeros(0))
+    none = {length: DrawnCells(np.zeros((0, length), np.int64), np.zeros(0)) for length in lengths}
+    return [_overlay(*({**none, **side}[length] for side in sides)) for length in lengths]
 
 
 def _overlay(first: DrawnCells, second: DrawnCells) -> DrawnCells:

@@ -23,7 +23,6 @@ class _Chart(NamedTuple):
     from_zero: bool = False
 
 
-_SCORE = "Score"
 _CHARTS = (
     _Chart(
         "Loss",
@@ -32,7 +31,7 @@ _CHARTS = (
         {"loss": "total", "task_loss": "predictions", "edge_loss": "edges", "polygon_loss": "polygons"},
     ),
     _Chart(
-        _SCORE,
+        "Score",
         "Accuracy (or R²) on the points the model learns from and on those that choose the best epoch.",
         {"train_score": "training points", "selection_score": "selection points", "test_score": "test points"},
         percent=True,
@@ -55,7 +54,7 @@ _CHARTS = (
     _Chart("Cells", "Size of the complex.", {"num_edges": "edges", "num_polygons": "polygons"}, from_zero=True),
     _Chart(
         "Sparsity α",
-        "The exponent of entmax: at 1 every cell gets some probability; larger values leave more cells out.",
+        "The exponent of entmax: 1 gives every cell some probability, larger values leave more out.",
         {"alpha": "edges", "polygon_alpha": "polygons"},
     ),
     _Chart(
@@ -89,7 +88,7 @@ def describe_charts(runs: Sequence[Mapping[str, History]], metric: str = "accura
     """
     charts = []
     for chart in _CHARTS:
-        percent = chart.percent and not (metric == "r2" and chart.title == _SCORE)
+        percent = chart.percent and not (metric == "r2" and "train_score" in chart.columns)
         series = [
             {**line, "color": color, "dash": number > 0}
             for color, (column, name) in enumerate(_columns(chart, runs).items())

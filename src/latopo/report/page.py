@@ -7,7 +7,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 from markupsafe import Markup
 
 from latopo._files import atomic_path
@@ -61,24 +61,20 @@ def build_page(data: ReportData, other: ReportData | None = None) -> str:
     charts = describe_charts([run.histories for run in runs if run.histories], metric)
     packer = Packer()
     drawing = describe_drawing(runs, facts, packer) if data.snapshots else None
-    return (
-        _environment()
-        .get_template("page.html")
-        .render(
-            data=data,
-            title=" and ".join(run.title for run in runs),
-            runs=runs,
-            facts=facts,
-            shown=shown,
-            rings={} if data.complex is None or shown is None else ring_purity(data.complex, shown, data.points),
-            polygons=[] if data.complex is None else strongest_polygons(data.complex, _MOST_POLYGONS),
-            confusion=find_confusion(data),
-            comparison=comparison,
-            charts=charts,
-            content={"charts": charts, "drawing": drawing, "tables": [_numbers(table) for table in data.tables]},
-            arrays=packer.text(),
-            **_scripts(with_plotly=bool(charts or data.snapshots)),
-        )
+    return _template().render(
+        data=data,
+        title=" and ".join(run.title for run in runs),
+        runs=runs,
+        facts=facts,
+        shown=shown,
+        rings={} if data.complex is None or shown is None else ring_purity(data.complex, shown, data.points),
+        polygons=[] if data.complex is None else strongest_polygons(data.complex, _MOST_POLYGONS),
+        confusion=find_confusion(data),
+        comparison=comparison,
+        charts=charts,
+        content={"charts": charts, "drawing": drawing, "tables": [_numbers(table) for table in data.tables]},
+        arrays=packer.text(),
+        **_scripts(with_plotly=bool(charts or data.snapshots)),
     )
 
 
@@ -87,18 +83,15 @@ def _numbers(table: ResultTable) -> list[list[dict[str, Any]]]:
     return [[{"value": cell.value, "folds": cell.folds} for cell in row.cells] for row in table.rows]
 
 
-def _environment() -> Environment:
+def _template() -> Template:
+    loader = PackageLoader("latopo.report")
     environment = Environment(
-        loader=PackageLoader("latopo.report"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
+        loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
     environment.policies["json.dumps_kwargs"] = {"allow_nan": False, "separators": (",", ":")}
     environment.filters |= {"percent": words.percent, "probability": words.probability, "number": "{:,}".format}
     environment.globals |= {"words": words, "moment_title": moment_title, "version": __version__}
-    return environment
+    return environment.get_template("page.html")
 
 
 def _scripts(with_plotly: bool) -> dict[str, Markup]:

@@ -45,7 +45,6 @@ class Score:
         metric: ``accuracy`` or ``r2``.
         where: the points it was measured on, in words: "test points".
         spread: standard deviation over folds, None for one fold.
-        folds: score of each fold, in order; empty if there are no folds.
         baselines: what others reach on the same points.
     """
 
@@ -53,7 +52,6 @@ class Score:
     metric: str = "accuracy"
     where: str = "test points"
     spread: float | None = None
-    folds: tuple[float, ...] = ()
     baselines: tuple[Baseline, ...] = ()
 
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from statistics import fmean
 from typing import Any
 
 import numpy as np
@@ -35,7 +34,7 @@ def read_train_run(folder: Path, fold: int | None = None, baselines: Sequence[Pa
     return ReportData(
         title=f"{settings['model']} on {find_dataset(settings['dataset']).title}",
         story=_story(settings, points[drawn], len(results)),
-        score=_score(results, summary, find_baselines(folder, settings, points, baselines)),
+        score=_score(summary, find_baselines(folder, settings, points, baselines)),
         points=points[drawn],
         snapshots=snapshots,
         shown=shown,
@@ -65,10 +64,10 @@ def _points(folds: Mapping[int, Path], has_classes: bool) -> dict[int, Points]:
     }
 
 
-def _score(results: Mapping[int, Any], summary: Mapping[str, Any], baselines: tuple[Baseline, ...]) -> Score:
-    scores = tuple(float(results[fold]["test_score"]) for fold in sorted(results))
-    where = "test points" if len(scores) == 1 else f"test points of {len(scores)} folds"
-    return Score(fmean(scores), summary["metric"], where, summary["score"]["std"], scores, baselines)
+def _score(summary: Mapping[str, Any], baselines: tuple[Baseline, ...]) -> Score:
+    score, folds = summary["score"], len(summary["folds"])
+    where = "test points" if folds == 1 else f"test points of {folds} folds"
+    return Score(float(score["mean"]), summary["metric"], where, score["std"], baselines)
 
 
 def _snapshots(
