@@ -134,7 +134,9 @@ def test_the_answers_are_sentences(run):
         "The model predicts the right class for 50 % of the test points. This is the mean over the folds; their "
         in text
     )
-    assert "their standard deviation is 12.5 points. It is 25.0 points better than mlp (a plain network, 25 %)." in text
+    assert (
+        "their standard deviation is 12.5 points. It is 25.0 points better than “mlp” (a plain network, 25 %)." in text
+    )
     assert "Yes, strongly. 80 % of the edges join two points of the same class; by chance it would be 40 %." in text
     assert (
         "100 % of the triangles have all their corners in one class; by chance it would be 10 %, and among all "

@@ -15,7 +15,7 @@ def empty(nodes):
 def test_points_refuse_columns_of_other_lengths_and_classes_without_a_name():
     with pytest.raises(LatopoError, match="predictions has 1 entries, but labels has 2"):
         Points(np.array([0, 1]), ("a", "b"), predictions=np.array([0]))
-    with pytest.raises(LatopoError, match="labels contains class 2, but class_names has 2 entries"):
+    with pytest.raises(LatopoError, match="labels has class 2, but 2 have names"):
         Points(np.array([0, 2]), ("a", "b"))
 
 

@@ -27,12 +27,12 @@ def test_accuracies_are_per_cent_and_r2_is_not():
 @pytest.mark.parametrize(
     ("baseline", "sentence"),
     [
-        (Baseline("gcn", 0.5, "a net"), "It is 30.0 points better than gcn (a net, 50 %)."),
+        (Baseline("gcn", 0.5, "a net"), "It is 30.0 points better than “gcn” (a net, 50 %)."),
         (
             Baseline("mlp", 0.82),
-            "It is 2.0 points worse than mlp (82 %), which is less than the spread over the folds.",
+            "It is 2.0 points worse than “mlp” (82 %), which is less than the spread over the folds.",
         ),
-        (Baseline("same", 0.8002), "It is as good as same (80 %)."),
+        (Baseline("same", 0.8002), "It is as good as “same” (80 %)."),
     ],
 )
 def test_baselines_are_better_worse_or_the_same(baseline, sentence):
@@ -40,7 +40,7 @@ def test_baselines_are_better_worse_or_the_same(baseline, sentence):
 
 
 def test_r2_is_compared_without_points():
-    assert against(Score(0.4, "r2"), Baseline("mean", 0.0)) == "It is 0.400 better than mean (0.000)."
+    assert against(Score(0.4, "r2"), Baseline("mean", 0.0)) == "It is 0.400 better than “mean” (0.000)."
 
 
 @pytest.mark.parametrize(

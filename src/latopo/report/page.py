@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
-from markupsafe import Markup
 
 from latopo._files import atomic_path
 from latopo._version import __version__
@@ -94,12 +93,11 @@ def _template() -> Template:
     return environment.get_template("page.html")
 
 
-def _scripts(with_plotly: bool) -> dict[str, Markup]:
-    """Style, scripts and the policy that lets these very scripts run; trusted, so not escaped."""
+def _scripts(with_plotly: bool) -> dict[str, str]:
+    """Style, scripts, and the policy that lets these very scripts run."""
     script = '(() => {\n"use strict";\n' + "\n".join(_asset(f"{name}.js") for name in _SCRIPTS) + "})();\n"
-    parts = {"style": _asset("page.css"), "plotly": _plotly() if with_plotly else "", "script": script}
-    policy = _policy(parts["plotly"], parts["script"])
-    return {name: Markup(text) for name, text in (parts | {"policy": policy}).items()}
+    plotly = _plotly() if with_plotly else ""
+    return {"style": _asset("page.css"), "plotly": plotly, "script": script, "policy": _policy(plotly, script)}
 
 
 def _policy(*scripts: str) -> str:

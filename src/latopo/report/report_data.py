@@ -88,9 +88,7 @@ class Points:
         for name in ("labels", "predictions"):
             column = getattr(self, name)
             if self.class_names and column is not None and len(column) and column.max() >= len(self.class_names):
-                raise LatopoError(
-                    f"Points: {name} contains class {column.max()}, but class_names has {len(self.class_names)} entries"
-                )
+                raise LatopoError(f"Points: {name} has class {column.max()}, but {len(self.class_names)} have names")
 
     @property
     def is_quantity(self) -> bool:

@@ -66,11 +66,10 @@ def against(score: Score, baseline: Baseline) -> str:
 
     Example:
         >>> against(Score(0.8), Baseline("mlp", 0.75))
-        'It is 5.0 points better than mlp (75 %).'
+        'It is 5.0 points better than “mlp” (75 %).'
     """
-    other = (
-        f"{baseline.name} ({baseline.meaning + ', ' if baseline.meaning else ''}{score_text(score, baseline.value)})"
-    )
+    about = ", ".join(filter(None, [baseline.meaning, score_text(score, baseline.value)]))
+    other = f"“{baseline.name}” ({about})"
     difference = score.value - baseline.value
     if round(difference, 3) == 0:
         return f"It is as good as {other}."
