@@ -43,7 +43,7 @@ def test_only_a_report_is_replaced(latopo, tmp_path):
     (tmp_path / "precious.csv").write_text("mine")
     code, _, err = latopo("report", "results", "--out", "precious.csv")
     assert code == 2
-    assert "precious.csv exists and is no report" in err
+    assert "precious.csv exists and is not a latopo report" in err
     assert (tmp_path / "precious.csv").read_text() == "mine"
     for _ in range(2):
         assert latopo("report", "results", "--out", "mine.html")[0] == 0
@@ -53,8 +53,8 @@ def test_only_a_report_is_replaced(latopo, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["missing"], "missing is no folder"),
-        (["."], "is no run of latopo"),
+        (["missing"], "missing is not a folder"),
+        (["."], "is not a latopo run"),
         (["results", "results"], "has no complex to compare"),
         (["results", "--fold", "1"], "has no folds"),
         (["results", "--out", "results"], "is a folder"),

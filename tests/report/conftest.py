@@ -1,12 +1,14 @@
-"""A small run that has everything: three moments, five names and a class that try to be HTML."""
+"""A small run that has everything: three moments, names and classes that try to be HTML; and real runs."""
 
 import numpy as np
 import pytest
 import torch
 
 from latopo import CellComplex
+from latopo.data import load
 from latopo.draw import Snapshot
 from latopo.report import Baseline, Points, ReportData, Score
+from latopo.training import Run, RunFolder, train_folds
 
 EVIL = "<img src=x onerror=alert(1)>"
 EVIL_TITLE = "</script><script>alert(2)</script>"
@@ -50,3 +52,23 @@ def run():
     return ReportData(
         EVIL_TITLE, ("A test.",), score, points, snapshots, histories={"fold 0": history}, settings={"model": EVIL}
     )
+
+
+@pytest.fixture(scope="session")
+def train():
+    """A function that trains a few epochs and returns the run's folder."""
+
+    def train_run(path, model, folds=(0, 1), protocol="honest", dataset="karate", graph=False, **settings):
+        settings = {"epochs": 6, "weight_decay": 5e-4, **settings}
+        folder = RunFolder(path, Run(dataset, model, graph, protocol, settings=settings), [3, 6])
+        train_folds(folder, load(dataset), folds)
+        return folder.path
+
+    return train_run
+
+
+@pytest.fixture(scope="session")
+def runs(train, tmp_path_factory):
+    """Two runs on the same folds in the same folder, by the name of their model."""
+    folder = tmp_path_factory.mktemp("runs")
+    return {model: train(folder / model, model) for model in ("dcm", "mlp")}

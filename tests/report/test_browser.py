@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from latopo.report import Points, ReportData, Table, TableCell, TableRow, write_report
+from latopo.report import Points, ReportData, ShownCell, ShownRow, ShownTable, write_report
 
 playwright = pytest.importorskip("playwright.sync_api")
 
@@ -311,10 +311,9 @@ def test_points_without_any_facts(visit, run):
 
 def test_tables_sort_and_show_folds(visit):
     rows = [("b", 2.0), ("a", 10.0), ("c", None)]
-    table = Table("Scores", ("model",), ("Texas",), tuple(
-        TableRow((name,), (TableCell(value, 1.0, (value - 1, value + 1)) if value else TableCell(None),))
-        for name, value in rows
-    ))  # fmt: skip
+    cells = [ShownCell(value, 1.0, (value - 1, value + 1)) if value else ShownCell(None) for _, value in rows]
+    lines = tuple(ShownRow((name,), (cell,)) for (name, _), cell in zip(rows, cells, strict=True))
+    table = ShownTable("Scores", ("model",), ("Texas",), lines)
     page = visit(ReportData("Results", tables=(table,)))
     names = lambda: [cell.inner_text() for cell in page.locator("tbody th").all()]  # noqa: E731
     assert names() == ["b", "a", "c"]
@@ -324,6 +323,6 @@ def test_tables_sort_and_show_folds(visit):
     assert names() == ["b", "a", "c"]
     page.get_by_role("button", name="model").click()
     assert names() == ["a", "b", "c"]
-    page.locator("td[data-folds]").first.hover()
+    page.locator("td[tabindex]").first.hover()
     assert "a, Texas" in page.locator("#tip").inner_text()
     assert page.locator("#tip circle").count() == 2

@@ -2,7 +2,7 @@ import numpy as np
 import torch
 
 from latopo import CellComplex
-from latopo.report.cells import DrawnCells, difference_cells, drawn_cells, strongest
+from latopo.report.cells import DrawnCells, difference_cells, drawn_cells, most_probable
 
 
 def named(groups):
@@ -41,9 +41,9 @@ def test_difference_without_probabilities_on_one_side_has_none(run):
     assert edges.status.tolist().count(2) == 1
 
 
-def test_strongest_counts_over_all_groups():
+def test_the_most_probable_are_counted_over_all_groups():
     short = DrawnCells(np.array([[0, 1, 2], [0, 1, 3]]), np.array([0.1, 0.9]))
     long = DrawnCells(np.array([[0, 1, 2, 3]]), np.array([0.5]))
-    kept = strongest([short, long], 2)
+    kept = most_probable([short, long], 2)
     assert [group.corners.tolist() for group in kept] == [[[0, 1, 3]], [[0, 1, 2, 3]]]
-    assert strongest([short, long], 3) == [short, long]
+    assert most_probable([short, long], 3) == [short, long]

@@ -22,18 +22,18 @@ def test_folds_are_faint_and_their_mean_is_bold():
     other = {"epoch": [1, 2], "loss": [1.0, 1.0]}
     lines = chart(describe_charts([{"fold 0": HISTORY, "fold 1": other}]), "Loss")["series"]
     assert [line["faint"] for line in lines] == [True, True, False]
-    assert (lines[2]["name"], lines[2]["x"], lines[2]["y"]) == ("whole, mean", [1, 2], [2.0, 1.5])
+    assert (lines[2]["name"], lines[2]["x"], lines[2]["y"]) == ("total, mean", [1, 2], [2.0, 1.5])
 
 
 def test_a_second_run_is_dashed_and_named():
     lines = chart(describe_charts([{"fold 0": HISTORY}, {"fold 0": HISTORY}]), "Loss")["series"]
-    assert [(line["name"], line["dash"]) for line in lines] == [("whole, run A", False), ("whole, run B", True)]
+    assert [(line["name"], line["dash"]) for line in lines] == [("total, run A", False), ("total, run B", True)]
 
 
 def test_the_parts_of_the_loss_are_shown_only_with_a_reward():
     rewarded = {**HISTORY, "edge_loss": [0.1, 0.1, 0.1]}
     names = [line["name"] for line in chart(describe_charts([{"fold 0": rewarded}]), "Loss")["series"]]
-    assert names == ["whole", "predictions", "edges"]
+    assert names == ["total", "predictions", "edges"]
     assert len(chart(describe_charts([{"fold 0": HISTORY}]), "Loss")["series"]) == 1
 
 
@@ -41,3 +41,10 @@ def test_nothing_measured_gives_no_chart():
     assert describe_charts([{"fold 0": {"epoch": [1], "loss": [None]}}]) == []
     assert describe_charts([{"fold 0": {"epoch": [1], "loss": [float("nan")]}}]) == []
     assert describe_charts([]) == []
+
+
+def test_values_keep_five_digits():
+    [line] = describe_charts([{"fit": {"epoch": [1, 2, 3, 4], "loss": [12.3456789, -1.23456789e-7, 0.0, 98765432]}}])[
+        0
+    ]["series"]
+    assert line["y"] == [12.346, -1.2346e-7, 0.0, 98765000.0]

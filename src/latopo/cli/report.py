@@ -1,4 +1,4 @@
-"""``latopo report``: a run, or two beside each other, as one HTML file."""
+"""``latopo report``: a run, or two side by side, as one HTML file."""
 
 from pathlib import Path
 from typing import Annotated
@@ -9,28 +9,30 @@ import typer
 def report(
     run: Annotated[Path, typer.Argument(metavar="RUN", help="Folder of latopo train, latopo fit or latopo reproduce.")],
     other: Annotated[
-        Path | None, typer.Argument(metavar="RUN_B", help="A second run on the same points, to compare.")
+        Path | None, typer.Argument(metavar="RUN_B", help="A second run on the same points, to compare with.")
     ] = None,
     out: Annotated[
         Path | None,
-        typer.Option(help="The file, new or an earlier report; report.html in the run's folder by default."),
+        typer.Option(
+            help="File to write; only an earlier report is overwritten. Default: report.html in the folder of the run."
+        ),
     ] = None,
     fold: Annotated[
-        int | None, typer.Option(min=0, help="Fold whose complex is drawn; the first finished one by default.")
+        int | None, typer.Option(min=0, help="Fold whose complex is drawn. Default: the first finished one.")
     ] = None,
     baseline: Annotated[
         list[Path] | None,
         typer.Option(
-            help="Run to set the score beside; by default runs of an MLP or a GCN in the same parent folder. "
-            "May be repeated."
+            help="Run to compare the score with; may be repeated. Default: runs of an MLP or a GCN in the same parent "
+            "folder."
         ),
     ] = None,
-    open_it: Annotated[bool, typer.Option("--open", help="Open the report in the browser.")] = False,
+    open_it: Annotated[bool, typer.Option("--open", help="Open the report in a browser.")] = False,
 ) -> None:
     """Write a report: results in words, the complex to explore, curves and tables.
 
-    The file needs no other file and no network; it can be mailed as it is. With two runs it also shows what one complex
-    has and the other lacks.
+    The file is self-contained: it needs no network and can be mailed as it is. With two runs it also shows what one
+    complex has and the other lacks.
     """
     from dataclasses import replace
 
@@ -41,7 +43,7 @@ def report(
     if target.is_dir():
         raise LatopoError(f"report: --out {target} is a folder; name a file such as {target / 'report.html'}")
     if target.exists() and not is_report(target):
-        raise LatopoError(f"report: {target} exists and is no report of latopo; choose another --out")
+        raise LatopoError(f"report: {target} exists and is not a latopo report; choose another --out")
     data = read_run(run, fold, baseline or None)
     second = None if other is None else read_run(other, fold, baseline or None)
     if other is not None and second is not None and second.title == data.title:

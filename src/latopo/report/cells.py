@@ -1,25 +1,22 @@
-"""The cells that the page draws: those of a complex, or those of two beside each other."""
+"""The cells that the page draws: those of one complex, or of two on top of each other."""
 
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
 from latopo.complex import CellComplex
-from latopo.report.data import FloatArray, IntArray
-from latopo.report.encode import Packer, Reference
+from latopo.report.packer import Packer
+from latopo.report.report_data import FloatArray, IntArray
 
-__all__ = ["DrawnCells", "difference_cells", "drawn_cells", "strongest"]
+__all__ = ["DrawnCells", "difference_cells", "drawn_cells", "most_probable"]
 
-IN_BOTH, ONLY_FIRST, ONLY_SECOND = 0, 1, 2
+IN_BOTH, ONLY_FIRST, ONLY_SECOND = range(3)
 
 
-@dataclass(frozen=True)
-class DrawnCells:
-    """Cells of one dimension and length.
+class DrawnCells(NamedTuple):
+    """Cells of one length.
 
     Attributes:
         corners: [n, k]; k = 2 for edges.
@@ -32,11 +29,11 @@ class DrawnCells:
     status: IntArray | None = None
 
     def take(self, chosen: NDArray[Any]) -> "DrawnCells":
-        """Some of the cells, by numbers or mask."""
-        prob, status = (None if column is None else column[chosen] for column in (self.prob, self.status))
+        """Some of the cells, by index or mask."""
+        prob, status = (None if column is None else column[chosen] for column in self[1:])
         return DrawnCells(self.corners[chosen], prob, status)
 
-    def pack(self, packer: Packer) -> dict[str, Reference | int | None]:
+    def pack(self, packer: Packer) -> dict[str, Any]:
         """As the page reads it: corners column by column, which compresses well."""
         return {
             "length": self.corners.shape[1],
@@ -47,71 +44,69 @@ class DrawnCells:
         }
 
 
-def drawn_cells(complex: CellComplex) -> list[DrawnCells]:
+def drawn_cells(cx: CellComplex) -> list[DrawnCells]:
     """The edges, then the polygons of each length that occurs.
 
     Example:
+        >>> import torch
         >>> path = CellComplex(3, torch.tensor([[0, 1], [1, 2]]))
         >>> drawn_cells(path)[0].corners.tolist()
         [[0, 1], [1, 2]]
     """
-    groups = [DrawnCells(complex.edge_index.t().cpu().numpy(), _values(complex.edge_prob))]
-    prob, done = _values(complex.polygon_prob), 0
-    for rows in complex.polygons.values():
-        part = None if prob is None else prob[done : done + len(rows)]
+    groups = [DrawnCells(cx.edge_index.t().cpu().numpy(), _values(cx.edge_prob))]
+    prob, done = _values(cx.polygon_prob), 0
+    for rows in cx.polygons.values():
         if len(rows):
-            groups.append(DrawnCells(rows.cpu().numpy(), part))
+            groups.append(DrawnCells(rows.cpu().numpy(), None if prob is None else prob[done : done + len(rows)]))
         done += len(rows)
     return groups
+
+
+def _values(prob: Tensor | None) -> FloatArray | None:
+    return None if prob is None else prob.detach().cpu().double().numpy()
 
 
 def difference_cells(first: CellComplex, second: CellComplex) -> list[DrawnCells]:
     """The cells of both complexes, each once, with its status; probabilities are the first's where it has the cell.
 
     Example:
+        >>> import torch
         >>> one, two = CellComplex(3, torch.tensor([[0], [1]])), CellComplex(3, torch.tensor([[0, 1], [1, 2]]))
         >>> difference_cells(one, two)[0].status.tolist()
         [0, 2]
     """
-    change = first.difference(second)
-    lost = torch.cat([change.edges_lost, first.num_edges + change.polygons_lost]).cpu().numpy()
-    gained = torch.cat([change.edges_gained, second.num_edges + change.polygons_gained]).cpu().numpy()
-    sides: dict[int, list[DrawnCells]] = {}
-    for complex, others, status in ((first, lost, ONLY_FIRST), (second, gained, ONLY_SECOND)):
-        is_other = np.zeros(complex.num_edges + complex.num_polygons, bool)
-        is_other[others] = True
-        done = 0
-        for group in drawn_cells(complex):
-            part = is_other[done : done + len(group.corners)]
-            done += len(group.corners)
-            marked = DrawnCells(group.corners, group.prob, np.where(part, status, IN_BOTH))
-            sides.setdefault(group.corners.shape[1], []).append(marked if status == ONLY_FIRST else marked.take(part))
-    return [_concatenate(groups) for _, groups in sorted(sides.items())]
+    sides = [{cells.corners.shape[1]: cells for cells in drawn_cells(cx)} for cx in (first, second)]
+    lengths = sorted({*sides[0], *sides[1]})
+    none = {length: DrawnCells(np.zeros((0, length), np.int64), np.zeros(0)) for length in lengths}
+    return [_overlay(*({**none, **side}[length] for side in sides)) for length in lengths]
 
 
-def _concatenate(groups: list[DrawnCells]) -> DrawnCells:
-    probs = [group.prob for group in groups if group.prob is not None]
-    statuses = [group.status for group in groups if group.status is not None]
-    prob = np.concatenate(probs) if len(probs) == len(groups) else None
-    return DrawnCells(np.concatenate([group.corners for group in groups]), prob, np.concatenate(statuses))
+def _overlay(first: DrawnCells, second: DrawnCells) -> DrawnCells:
+    rows = np.concatenate([first.corners, second.corners])
+    corners, place = np.unique(rows, axis=0, return_inverse=True)
+    from_first, from_second = np.split(place.reshape(-1), [len(first.corners)])
+    status = np.full(len(corners), ONLY_FIRST)
+    status[from_second] = ONLY_SECOND
+    status[np.intersect1d(from_first, from_second)] = IN_BOTH
+    if first.prob is None or second.prob is None:
+        return DrawnCells(corners, None, status)
+    prob = np.empty(len(corners))
+    prob[from_second], prob[from_first] = second.prob, first.prob
+    return DrawnCells(corners, prob, status)
 
 
-def strongest(groups: list[DrawnCells], most: int) -> list[DrawnCells]:
-    """The ``most`` most probable cells over all groups, in their order; without probabilities the first ones.
+def most_probable(groups: list[DrawnCells], most: int) -> list[DrawnCells]:
+    """The ``most`` most probable cells of all groups, each in its group; without probabilities the first ones.
 
     Example:
         >>> cells = DrawnCells(np.array([[0, 1], [1, 2]]), np.array([0.1, 0.9]))
-        >>> strongest([cells], 1)[0].corners.tolist()
+        >>> most_probable([cells], 1)[0].corners.tolist()
         [[1, 2]]
     """
-    if sum(len(group.corners) for group in groups) <= most:
+    sizes = [len(group.corners) for group in groups]
+    if sum(sizes) <= most:
         return groups
     prob = np.concatenate([np.ones(len(group.corners)) if group.prob is None else group.prob for group in groups])
     kept = np.zeros(len(prob), bool)
     kept[np.argsort(-prob, kind="stable")[:most]] = True
-    parts = np.split(kept, np.cumsum([len(group.corners) for group in groups])[:-1])
-    return [group.take(part) for group, part in zip(groups, parts, strict=True)]
-
-
-def _values(prob: Tensor | None) -> FloatArray | None:
-    return None if prob is None else prob.detach().cpu().double().numpy()
+    return [group.take(part) for group, part in zip(groups, np.split(kept, np.cumsum(sizes)[:-1]), strict=True)]

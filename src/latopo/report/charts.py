@@ -1,21 +1,21 @@
 """Curves over the epochs, as plain descriptions that the page's script gives to plotly."""
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from statistics import fmean
-from typing import Any, TypeGuard
+from typing import Any, NamedTuple
 
-from latopo.report.data import History
+from latopo.report.report_data import History
 
 __all__ = ["describe_charts"]
 
 _Curve = dict[float, float]
-_REWARDS = ("edge_loss", "polygon_loss")
+_DIGITS = 5
 
 
-@dataclass(frozen=True)
-class _Chart:
+class _Chart(NamedTuple):
+    """``columns``: column of a history → name of its line."""
+
     title: str
     explanation: str
     columns: dict[str, str]
@@ -23,70 +23,51 @@ class _Chart:
     from_zero: bool = False
 
 
-@dataclass(frozen=True)
-class _Look:
-    name: str
-    color: int
-    dash: bool
-    percent: bool
-
-    @property
-    def scale(self) -> float:
-        return 100.0 if self.percent else 1.0
-
-    def line(self, points: _Curve, fold: str = "", mean: bool = False) -> dict[str, Any]:
-        name = ", ".join(filter(None, [self.name, fold, "mean" if mean else ""]))
-        y = [float(f"{value:.5g}") for value in points.values()]
-        return {"name": name, "x": list(points), "y": y, "color": self.color, "faint": bool(fold), "dash": self.dash}
-
-
 _CHARTS = (
     _Chart(
         "Loss",
-        "What the training makes small: the error of the predictions, and where there are any, the two parts that "
-        "reward edges and polygons for right predictions.",
-        {"loss": "whole", "task_loss": "predictions", "edge_loss": "edges", "polygon_loss": "polygons"},
+        "What training minimises: the error of the predictions and, for models that have them, the two terms that "
+        "reward edges and polygons for correct predictions.",
+        {"loss": "total", "task_loss": "predictions", "edge_loss": "edges", "polygon_loss": "polygons"},
     ),
     _Chart(
         "Score",
-        "Accuracy (or R²) on the points it learns from, and on those that choose the best epoch.",
+        "Accuracy (or R²) on the points the model learns from and on those that choose the best epoch.",
         {"train_score": "training points", "selection_score": "selection points", "test_score": "test points"},
         percent=True,
     ),
     _Chart(
         "Edges that agree with the classes",
-        "Homophily: the share of edges between two training points of one class.",
+        "Homophily: the share of edges between training points that join two of the same class.",
         {"train_homophily": "training points"},
         percent=True,
         from_zero=True,
     ),
     _Chart(
         "Polygons kept",
-        "Share of the candidate cycles that became polygons.",
+        "Share of the candidate rings that became polygons.",
         {"kept_share": "kept"},
         percent=True,
         from_zero=True,
     ),
-    _Chart("Neighbours", "Mean number of edges at a point.", {"mean_degree": "mean degree"}, from_zero=True),
+    _Chart("Neighbours", "Mean number of edges per point.", {"mean_degree": "mean degree"}, from_zero=True),
     _Chart("Cells", "Size of the complex.", {"num_edges": "edges", "num_polygons": "polygons"}, from_zero=True),
     _Chart(
         "Sparsity α",
-        "Entmax's exponent: 1 gives everything some probability, larger values leave more out.",
+        "The exponent of entmax: 1 gives every cell some probability, larger values leave more out.",
         {"alpha": "edges", "polygon_alpha": "polygons"},
     ),
     _Chart(
         "Gain γ of the edges",
-        "How sharply similar points are preferred: the larger, the fewer neighbours.",
+        "How strongly similar points are preferred: the larger the gain, the fewer the neighbours.",
         {"gain": "edges"},
     ),
     _Chart(
-        "Gain γ of the polygons",
-        "The same for polygons: the larger, the fewer polygons.",
-        {"polygon_gain": "polygons"},
+        "Gain γ of the polygons", "The same for polygons: the larger, the fewer polygons.", {"polygon_gain": "polygons"}
     ),
     _Chart(
         "Trust",
-        "How much of the prediction comes from each part, by the judgement of training points kept for that.",
+        "How much of the prediction comes from each part, judged on training points set aside for this.",
         {"trust_own": "own features", "trust_given": "given graph", "trust_complex": "inferred complex"},
         percent=True,
         from_zero=True,
@@ -97,22 +78,22 @@ _CHARTS = (
 def describe_charts(runs: Sequence[Mapping[str, History]], metric: str = "accuracy") -> list[dict[str, Any]]:
     """One description per chart that has something to show.
 
-    Each run is a mapping from the name of a fold to its history. Of several folds the mean is drawn boldly and each
-    one faintly; a second run is dashed.
+    Each run is a mapping from the name of a fold to its history. With several folds the mean is drawn boldly and each
+    fold faintly; a second run is dashed.
 
     Example:
         >>> [chart] = describe_charts([{"fold 0": {"epoch": [1, 2], "loss": [0.5, None]}}])
         >>> chart["series"]
-        [{'name': 'whole', 'x': [1], 'y': [0.5], 'color': 0, 'faint': False, 'dash': False}]
+        [{'name': 'total', 'x': [1], 'y': [0.5], 'faint': False, 'color': 0, 'dash': False}]
     """
     charts = []
     for chart in _CHARTS:
         percent = chart.percent and not (metric == "r2" and "train_score" in chart.columns)
         series = [
-            line
+            {**line, "color": color, "dash": number > 0}
             for color, (column, name) in enumerate(_columns(chart, runs).items())
             for number, run in enumerate(runs)
-            for line in _lines(run, column, _Look(_series_name(name, number, len(runs)), color, number > 0, percent))
+            for line in _lines(name if len(runs) == 1 else f"{name}, run {'AB'[number]}", run, column, percent)
         ]
         if series:
             about = {"title": chart.title, "explanation": chart.explanation}
@@ -123,33 +104,35 @@ def describe_charts(runs: Sequence[Mapping[str, History]], metric: str = "accura
 def _columns(chart: _Chart, runs: Sequence[Mapping[str, History]]) -> dict[str, str]:
     """The chart's columns; without a reward the loss is the predictions' error alone, and one line is enough."""
     histories = [history for run in runs for history in run.values()]
-    if any(_measured(history, column, 1.0) for history in histories for column in _REWARDS):
+    if any(_measured(history, column) for history in histories for column in ("edge_loss", "polygon_loss")):
         return chart.columns
     return {column: name for column, name in chart.columns.items() if column != "task_loss"}
 
 
-def _series_name(name: str, run: int, runs: int) -> str:
-    return name if runs == 1 else f"{name}, run {'AB'[run]}"
+def _lines(name: str, run: Mapping[str, History], column: str, percent: bool) -> list[dict[str, Any]]:
+    curves = {fold: curve for fold, history in run.items() if (curve := _measured(history, column))}
+    if len(curves) < 2:
+        return [_line(name, curve, percent) for curve in curves.values()]
+    folds = [_line(f"{name}, {fold}", curve, percent, faint=True) for fold, curve in curves.items()]
+    return [*folds, _line(f"{name}, mean", _mean(list(curves.values())), percent)]
 
 
-def _lines(run: Mapping[str, History], column: str, look: _Look) -> Iterable[dict[str, Any]]:
-    curves = {fold: points for fold, history in run.items() if (points := _measured(history, column, look.scale))}
-    if len(curves) > 1:
-        yield from (look.line(points, fold) for fold, points in curves.items())
-    if curves:
-        yield look.line(_mean(list(curves.values())), mean=len(curves) > 1)
+def _line(name: str, curve: _Curve, percent: bool, faint: bool = False) -> dict[str, Any]:
+    y = [_rounded(100 * value if percent else value) for value in curve.values()]
+    return {"name": name, "x": list(curve), "y": y, "faint": faint}
 
 
-def _measured(history: History, column: str, scale: float) -> _Curve:
+def _measured(history: History, column: str) -> _Curve:
     pairs = zip(history.get("epoch", ()), history.get(column, ()), strict=False)
-    return {epoch: scale * value for epoch, value in pairs if epoch is not None and _is_number(value)}
-
-
-def _is_number(value: float | None) -> TypeGuard[float]:
-    return value is not None and math.isfinite(value)
+    return {epoch: value for epoch, value in pairs if epoch is not None and value is not None and math.isfinite(value)}
 
 
 def _mean(curves: Sequence[_Curve]) -> _Curve:
     """Mean at the epochs that all of them have: a mean over changing folds would jump."""
     common = set.intersection(*(set(curve) for curve in curves))
     return {epoch: fmean(curve[epoch] for curve in curves) for epoch in sorted(common)}
+
+
+def _rounded(value: float) -> float:
+    """To five significant digits, so that the page stays small."""
+    return round(value, _DIGITS - 1 - math.floor(math.log10(abs(value)))) if value else 0.0

@@ -1,7 +1,8 @@
-"""What is measured of a complex and of the predictions; statements about classes always beside chance."""
+"""What is measured of a complex; every statement about classes comes with what chance would give."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -9,35 +10,22 @@ from torch import Tensor
 
 from latopo.complex import CellComplex
 from latopo.cycles import count_induced_cycles, induced_cycles
-from latopo.report.data import IntArray, Points
+from latopo.report.report_data import IntArray, Points
 
-__all__ = [
-    "Agreement",
-    "Facts",
-    "Purity",
-    "Strongest",
-    "chance_agreement",
-    "confusion_matrix",
-    "edge_purity",
-    "measure_agreement",
-    "measure_complex",
-    "polygon_purity",
-    "strongest_polygons",
-]
+__all__ = ["Facts", "Polygon", "Purity", "chance_agreement", "measure_complex", "ring_purity", "strongest_polygons"]
 
-# Comparing with all cycles of the graph must not take longer than the rest of the report.
-_MOST_CYCLES = 300_000
+# Comparing with all rings of the graph must not take longer than the rest of the report.
+_MOST_RINGS = 300_000
 
 
-@dataclass(frozen=True)
-class Purity:
+class Purity(NamedTuple):
     """How many cells of one kind have all their corners in one class.
 
     Attributes:
         length: corners of a cell; 2 for edges.
         pure: cells with all corners in one class.
         counted: cells whose corners all have a known class.
-        chance: the share that as many random points would have.
+        chance: the share of pure cells if corners were random points.
     """
 
     length: int
@@ -47,80 +35,107 @@ class Purity:
 
     @property
     def share(self) -> float | None:
-        """Share of pure cells, None without any."""
+        """Share of pure cells, None if there are none to count."""
         return self.pure / self.counted if self.counted else None
 
 
 @dataclass(frozen=True)
 class Facts:
-    """The numbers of one snapshot; shares are None where there is nothing to count."""
+    """The numbers of one complex.
 
+    Attributes:
+        nodes, edges: how many.
+        polygons: length → how many, for the lengths that occur.
+        isolated: nodes without an edge.
+        betti, euler: Betti numbers and Euler characteristic.
+        purity: length → purity of the edges (2) and polygons; empty without classes.
+    """
+
+    nodes: int
     edges: int
     polygons: dict[int, int]
-    mean_degree: float
     isolated: int
     betti: tuple[int, int, int]
     euler: int
-    homophily: float | None
-    polygon_purity: float | None
+    purity: dict[int, Purity] = field(default_factory=dict)
 
     @property
     def num_polygons(self) -> int:
         """Polygons of all lengths."""
         return sum(self.polygons.values())
 
+    @property
+    def mean_degree(self) -> float:
+        """Neighbours per node."""
+        return 2 * self.edges / max(self.nodes, 1)
 
-@dataclass(frozen=True)
-class Agreement:
-    """How far the cells of a complex keep within a class.
+    def share(self, length: int) -> float | None:
+        """Share of the cells of a length that lie within a class, None if there are none to count."""
+        return self.purity[length].share if length in self.purity else None
 
-    Attributes:
-        edges: of the edges.
-        polygons: of the polygons, length by length.
-        cycles: length → of *all* chordless cycles of the graph, polygons or not; empty if there are too many. Edges
-            that agree with the classes make pure cycles by themselves: this is what a choice of polygons has to beat.
-    """
-
-    edges: Purity
-    polygons: tuple[Purity, ...]
-    cycles: dict[int, Purity]
+    @property
+    def polygon_purity(self) -> Purity:
+        """Purity of the polygons of all lengths together (length 0); chance is that of their mixture."""
+        known = [item for item in self.purity.values() if item.length > 2 and item.counted]
+        pure, counted = sum(item.pure for item in known), sum(item.counted for item in known)
+        return Purity(0, pure, counted, sum(item.counted * item.chance for item in known) / max(counted, 1))
 
 
-@dataclass(frozen=True)
-class Strongest:
-    """One of the most probable polygons: its corners in cyclic order."""
+class Polygon(NamedTuple):
+    """Corners in cyclic order, and the probability if the model gives one."""
 
     corners: tuple[int, ...]
     probability: float | None
 
 
-def measure_complex(complex: CellComplex, points: Points | None = None) -> Facts:
-    """Counts, degrees, topology and, with classes, agreement with them.
+def measure_complex(cx: CellComplex, points: Points | None = None) -> Facts:
+    """Counts, topology and, with classes, how pure the cells are.
 
     Example:
         >>> triangle = CellComplex(3, torch.tensor([[0, 0, 1], [1, 2, 2]]), {3: torch.tensor([[0, 1, 2]])})
         >>> measure_complex(triangle).betti
         (1, 0, 0)
     """
-    known = points is not None and not points.is_quantity
-    edges = edge_purity(complex, points) if known and points is not None else None
-    polygons = polygon_purity(complex, points) if known and points is not None else []
-    counted = sum(item.counted for item in polygons)
-    degree = complex.node_degree()
+    polygons = {length: rows for length, rows in cx.polygons.items() if len(rows)}
+    purity = {}
+    if points is not None and not points.is_quantity:
+        cells = {2: cx.edge_index.t(), **polygons}
+        purity = {length: _purity(rows, points.labels) for length, rows in cells.items()}
     return Facts(
-        edges=complex.num_edges,
-        polygons={length: len(rows) for length, rows in complex.polygons.items() if len(rows)},
-        mean_degree=2 * complex.num_edges / max(complex.num_nodes, 1),
-        isolated=int((degree == 0).sum()),
-        betti=complex.betti_numbers(),
-        euler=complex.euler_characteristic(),
-        homophily=None if edges is None else edges.share,
-        polygon_purity=sum(item.pure for item in polygons) / counted if counted else None,
+        nodes=cx.num_nodes,
+        edges=cx.num_edges,
+        polygons={length: len(rows) for length, rows in polygons.items()},
+        isolated=int((cx.node_degree() == 0).sum()),
+        betti=cx.betti_numbers(),
+        euler=cx.euler_characteristic(),
+        purity=purity,
     )
 
 
+def ring_purity(cx: CellComplex, facts: Facts, points: Points | None) -> dict[int, Purity]:
+    """Purity of *all* chordless cycles of the graph, polygons or not, for the lengths of the polygons.
+
+    Edges that agree with the classes make pure rings on their own: this is what a choice of polygons has to beat. Empty
+    without classes, and if there are too many rings.
+    """
+    lengths = facts.purity.keys() - {2}
+    if points is None or not lengths:
+        return {}
+    if sum(count_induced_cycles(cx.edge_index, cx.num_nodes, max(lengths)).values()) > _MOST_RINGS:
+        return {}
+    rings = induced_cycles(cx.edge_index, cx.num_nodes, max(lengths))
+    return {length: _purity(rings[length], points.labels) for length in sorted(lengths)}
+
+
+def _purity(rows: Tensor, labels: IntArray) -> Purity:
+    found = labels[rows.cpu().numpy()]
+    counted = (found >= 0).all(axis=1)
+    pure = counted & (found == found[:, :1]).all(axis=1)
+    return Purity(rows.size(1), int(pure.sum()), int(counted.sum()), chance_agreement(labels, rows.size(1)))
+
+
 def chance_agreement(labels: IntArray, length: int) -> float:
-    """Probability that ``length`` different random points with a known class are all of one class.
+    """Probability that ``length`` different random points of known class all belong to one class.
 
     Example:
         >>> chance_agreement(np.array([0, 0, 1, -1]), 2)
@@ -131,84 +146,27 @@ def chance_agreement(labels: IntArray, length: int) -> float:
     return sum(math.comb(int(count), length) for count in counts) / drawn if drawn else math.nan
 
 
-def edge_purity(complex: CellComplex, points: Points) -> Purity:
-    """Edges with both ends in one class."""
-    return _purity(complex.edge_index.t().cpu().numpy(), points.labels)
+def strongest_polygons(cx: CellComplex, most: int, among: Tensor | None = None) -> list[Polygon]:
+    """The most probable polygons, most probable first; ties go to the shorter one, then to the first in order.
 
-
-def polygon_purity(complex: CellComplex, points: Points) -> list[Purity]:
-    """Polygons with all corners in one class, length by length."""
-    return [_purity(rows.cpu().numpy(), points.labels) for rows in complex.polygons.values() if len(rows)]
-
-
-def measure_agreement(complex: CellComplex, points: Points | None) -> Agreement | None:
-    """How the cells agree with the classes; None without classes."""
-    if points is None or points.is_quantity:
-        return None
-    polygons = polygon_purity(complex, points)
-    cycles = _cycle_purity(complex, points, [item.length for item in polygons])
-    return Agreement(edge_purity(complex, points), tuple(polygons), cycles)
-
-
-def _cycle_purity(complex: CellComplex, points: Points, lengths: list[int]) -> dict[int, Purity]:
-    if not lengths:
-        return {}
-    count = count_induced_cycles(complex.edge_index, complex.num_nodes, max(lengths))
-    if sum(count.values()) > _MOST_CYCLES:
-        return {}
-    cycles = induced_cycles(complex.edge_index, complex.num_nodes, max(lengths))
-    return {length: _purity(cycles[length].cpu().numpy(), points.labels) for length in lengths}
-
-
-def _purity(rows: IntArray, labels: IntArray) -> Purity:
-    found = labels[rows]
-    counted = (found >= 0).all(axis=1)
-    pure = counted & (found == found[:, :1]).all(axis=1)
-    return Purity(rows.shape[1], int(pure.sum()), int(counted.sum()), chance_agreement(labels, rows.shape[1]))
-
-
-def strongest_polygons(complex: CellComplex, count: int = 20, among: Tensor | None = None) -> list[Strongest]:
-    """The most probable polygons, most probable first, of equals the shorter and then the first in order.
-
-    ``among`` are numbers of polygons; by default all of them.
+    ``among`` holds numbers of polygons; by default all of them.
 
     Example:
         >>> triangle = CellComplex(3, torch.tensor([[0, 0, 1], [1, 2, 2]]), {3: torch.tensor([[0, 1, 2]])})
-        >>> strongest_polygons(triangle)
-        [Strongest(corners=(0, 1, 2), probability=None)]
+        >>> strongest_polygons(triangle, 20)
+        [Polygon(corners=(0, 1, 2), probability=None)]
     """
-    prob = None if complex.polygon_prob is None else complex.polygon_prob.detach().cpu().double()
-    numbers = torch.arange(complex.num_polygons) if among is None else among.cpu()
-    if prob is not None:
-        numbers = numbers[torch.argsort(prob[numbers], descending=True, stable=True)]
-    return [
-        Strongest(_corners(complex, number), None if prob is None else float(prob[number]))
-        for number in numbers[:count].tolist()
-    ]
+    numbers = torch.arange(cx.num_polygons) if among is None else among.cpu()
+    if cx.polygon_prob is None:
+        return [Polygon(_corners(cx, number), None) for number in numbers[:most].tolist()]
+    prob = cx.polygon_prob.detach().cpu().double()
+    numbers = numbers[torch.argsort(prob[numbers], descending=True, stable=True)]
+    return [Polygon(_corners(cx, number), float(prob[number])) for number in numbers[:most].tolist()]
 
 
-def _corners(complex: CellComplex, number: int) -> tuple[int, ...]:
-    for rows in complex.polygons.values():
+def _corners(cx: CellComplex, number: int) -> tuple[int, ...]:
+    for rows in cx.polygons.values():
         if number < len(rows):
             return tuple(rows[number].tolist())
         number -= len(rows)
     raise IndexError(number)
-
-
-def confusion_matrix(points: Points) -> IntArray | None:
-    """True class by predicted class, [classes, classes], of the test points, or of all if nothing else is known.
-
-    Example:
-        >>> points = Points(np.array([0, 1, 1]), ("a", "b"), predictions=np.array([0, 0, 1]))
-        >>> confusion_matrix(points)
-        array([[1, 0],
-               [1, 1]])
-    """
-    if points.is_quantity or points.predictions is None:
-        return None
-    chosen = (points.labels >= 0) & (points.predictions >= 0)
-    if points.roles is not None and (points.roles == 2).any():
-        chosen &= points.roles == 2
-    size = len(points.class_names)
-    pairs = points.labels[chosen] * size + points.predictions[chosen]
-    return np.bincount(pairs, minlength=size * size).reshape(size, size).astype(np.int64)

@@ -7,10 +7,11 @@ import numpy as np
 
 from latopo.complex import CellComplex
 from latopo.draw import Snapshot
-from latopo.report.data import Baseline, History, Points, ReportData, Score
-from latopo.report.run_files import read_json
+from latopo.report.read_files import read_json
+from latopo.report.report_data import TRAIN, Baseline, History, Points, ReportData, Score
+from latopo.table.fit_folder import check_run_file
 
-__all__ = ["from_fit_run"]
+__all__ = ["read_fit_run"]
 
 _BASELINE_WORDS = {
     "logistic regression": "a linear model on the same columns",
@@ -20,35 +21,36 @@ _BASELINE_WORDS = {
 }
 
 
-def from_fit_run(folder: Path) -> ReportData:
+def read_fit_run(folder: Path) -> ReportData:
     """Read the folder of a fitted table.
 
-    What the rows are and what was predicted for them (``points.json``: lists ``target``, ``prediction`` and, for
-    classes, ``probability``, null for unknown) and the epochs (``history.json``: a list of rows) are shown if they are
-    there.
+    Two files are optional: ``points.json`` (lists ``target``, ``prediction`` and, for classes, ``probability``, null
+    for unknown) and ``history.json`` (one object per epoch).
     """
-    settings, metrics = read_json(folder / "run.json"), read_json(folder / "metrics.json")
-    names = tuple(map(str, read_json(folder / "anchors.json")))
+    settings, metrics, names = (_read(folder / f"{name}.json") for name in ("run", "metrics", "anchors"))
+    epochs = _read(folder / "history.json") or []
+    history: History = {name: [epoch[name] for epoch in epochs] for name in epochs[0]} if epochs else {}
     return ReportData(
         title=f"Predicting {settings['target']}",
-        story=_story(settings, metrics),
+        story=_story(settings["target"], metrics),
         score=_score(metrics),
-        points=_points(folder / "points.json", names, settings["task"] == "classification"),
+        points=_points(_read(folder / "points.json"), tuple(map(str, names)), settings["task"] == "classification"),
         snapshots=(Snapshot(CellComplex.load(folder / "complex.safetensors"), title="Fitted complex"),),
-        histories=_histories(folder / "history.json"),
+        histories={"fit": history} if history else {},
         settings={**settings, **{name: value for name, value in metrics.items() if not isinstance(value, dict)}},
     )
 
 
-def _histories(path: Path) -> dict[str, History]:
-    rows = read_json(path) if path.is_file() else []
-    return {"fit": {name: [row[name] for row in rows] for name in rows[0]}} if rows else {}
+def _read(path: Path) -> Any:
+    """A file's checked content, None if an optional one is missing."""
+    if path.name in ("points.json", "history.json") and not path.is_file():
+        return None
+    return check_run_file(path, read_json(path))
 
 
-def _points(path: Path, names: tuple[str, ...], has_classes: bool) -> Points | None:
-    if not path.is_file():
+def _points(content: dict[str, Any] | None, names: tuple[str, ...], has_classes: bool) -> Points | None:
+    if content is None:
         return Points(np.full(len(names), -1), ("unknown",), names) if has_classes else None
-    content = read_json(path)
     if not has_classes:
         values, guesses = (np.array(content[name], np.float64) for name in ("target", "prediction"))
         return Points(values, names=names, predictions=guesses)
@@ -56,21 +58,18 @@ def _points(path: Path, names: tuple[str, ...], has_classes: bool) -> Points | N
     code = {None: -1, **{name: number for number, name in enumerate(classes)}}
     labels, guesses = (np.array([code[cell] for cell in content[name]]) for name in ("target", "prediction"))
     confidence = np.array(content["probability"], np.float64) if "probability" in content else None
-    roles = np.where(labels < 0, -1, 0)  # training rows all: those that were held out are not in the complex
+    roles = np.where(labels < 0, -1, TRAIN)  # rows that were held out are not in the complex
     return Points(labels, tuple(map(str, classes)), names, guesses, confidence, roles)
 
 
-def _story(settings: dict[str, Any], metrics: dict[str, Any]) -> tuple[str, ...]:
-    held_out = metrics["held_out_rows"]
-    kept = f"{held_out:,} other rows were held out to test it." if held_out else "No rows were held out to test it."
-    if held_out == 1:
-        kept = "One other row was held out."
-    rows = metrics["training_rows"]
+def _story(target: str, metrics: dict[str, Any]) -> tuple[str, ...]:
+    rows, held_out = metrics["training_rows"], metrics["held_out_rows"]
     learned = metrics.get("learned_rows", rows)
     source = f"a table with {rows:,} rows" if learned == rows else f"{learned:,} of a table's {rows:,} training rows"
+    more = {0: "No rows were", 1: "One more row was"}.get(held_out, f"Another {held_out:,} rows were")
     return (
-        f"From {source}, the model learned to predict the column {settings['target']}, and which rows belong together.",
-        kept,
+        f"From {source}, the model learned to predict the column {target} and which rows belong together.",
+        f"{more} held out to test it.",
     )
 
 
@@ -78,8 +77,7 @@ def _score(metrics: dict[str, Any]) -> Score | None:
     scores = metrics.get("held_out")
     if not scores:
         return None
-    others = tuple(
-        Baseline(name, value, _BASELINE_WORDS.get(name, "")) for name, value in scores.items() if name != "latopo"
-    )
+    others = {name: value for name, value in scores.items() if name != "latopo"}
+    baselines = tuple(Baseline(name, value, _BASELINE_WORDS.get(name, "")) for name, value in others.items())
     metric = "accuracy" if metrics["score"] == "accuracy" else "r2"
-    return Score(scores["latopo"], metric, f"{metrics['held_out_rows']:,} held-out rows", baselines=others)
+    return Score(scores["latopo"], metric, f"{metrics['held_out_rows']:,} held-out rows", baselines=baselines)

@@ -3,33 +3,30 @@
 import base64
 import hashlib
 import os
-from html import escape
 from importlib.resources import files
 from pathlib import Path
-from string import Template
 from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 
 from latopo._files import atomic_path
 from latopo._version import __version__
 from latopo.errors import LatopoError
+from latopo.report import words
 from latopo.report.charts import describe_charts
-from latopo.report.compare import check_comparable, comparison_section
-from latopo.report.data import ReportData
-from latopo.report.encode import Packer, script_json
-from latopo.report.facts import measure_agreement, measure_complex
-from latopo.report.markup import Markup, join, tag
-from latopo.report.results import results_section
-from latopo.report.scenes import describe_drawing
-from latopo.report.sections import curves_section, glossary, settings_section, strongest_section, structure_section
-from latopo.report.summary import summary
+from latopo.report.comparison import compare_runs
+from latopo.report.confusion import find_confusion
+from latopo.report.facts import measure_complex, ring_purity, strongest_polygons
+from latopo.report.packer import Packer
+from latopo.report.report_data import ReportData, ShownTable
+from latopo.report.scenes import describe_drawing, moment_title
 
 __all__ = ["build_page", "is_report", "write_report"]
 
 # One after another in one function: browsers cannot import from an inline module.
 _SCRIPTS = ("data", "colors", "camera", "cells", "painter", "picker", "drawing", "panel", "charts", "tables", "main")
-
-
-_OVERLINE = b'<p class="overline">latopo report</p>'  # of assets/page.html
+_OVERLINE = b'<p class="overline">latopo report</p>'  # as in templates/page.html
+_MOST_POLYGONS = 20
 
 
 def is_report(path: Path) -> bool:
@@ -38,7 +35,7 @@ def is_report(path: Path) -> bool:
 
 
 def write_report(path: str | os.PathLike[str], data: ReportData, other: ReportData | None = None) -> Path:
-    """Write the report of a run, or of two beside each other, as one HTML file; returns its path."""
+    """Write the report of a run, or of two side by side, as one HTML file; returns its path."""
     target = Path(path)
     content = build_page(data, other)
     target.parent.mkdir(parents=True, exist_ok=True)
@@ -55,45 +52,52 @@ def build_page(data: ReportData, other: ReportData | None = None) -> str:
         >>> "&lt;b&gt;Texas&lt;/b&gt;" in page, "<b>Texas" in page
         (True, False)
     """
-    if other is not None:
-        check_comparable(data, other)
+    runs = [data] if other is None else [data, other]
+    comparison = None if other is None else compare_runs(data, other)
+    facts = [[measure_complex(snapshot.complex, run.points) for snapshot in run.snapshots] for run in runs]
+    shown = facts[0][data.shown] if data.snapshots else None
+    metric = "accuracy" if data.score is None else data.score.metric
+    charts = describe_charts([run.histories for run in runs if run.histories], metric)
     packer = Packer()
-    facts = [measure_complex(snapshot.complex, data.points) for snapshot in data.snapshots]
-    agreement = None if data.complex is None else measure_agreement(data.complex, data.points)
-    runs = [run.histories for run in (data, other) if run is not None and run.histories]
-    metric = data.score.metric if data.score is not None else "accuracy"
-    content: dict[str, Any] = {"charts": describe_charts(runs, metric), "drawing": None}
-    if data.snapshots:
-        content["drawing"] = describe_drawing(data, facts, packer, other)
-    sections = [
-        summary(data, facts[data.shown] if facts else None, agreement),
-        Markup(_asset("drawing.html")) if data.snapshots else Markup(),
-        comparison_section(data, other) if other is not None else Markup(),
-        strongest_section(data),
-        curves_section(bool(content["charts"])),
-        structure_section(data, facts, agreement),
-        results_section(data.tables),
-        tag("section", settings_section(data.settings), glossary(), id="details"),
-    ]
-    title = data.title if other is None else f"{data.title} and {other.title}"
-    needs_charts = bool(content["charts"] or data.snapshots)
-    return _assemble(title, join(sections), script_json(content), packer.text(), _plotly() if needs_charts else "")
-
-
-def _assemble(title: str, body: Markup, content: str, arrays: str, plotly: str) -> str:
-    script = '(() => {\n"use strict";\n' + "\n".join(_asset(f"{name}.js") for name in _SCRIPTS) + "})();\n"
-    return Template(_asset("page.html")).substitute(
-        policy=_policy(plotly, script),
-        title=escape(title),
-        heading=tag("h1", title),
-        style=_asset("page.css"),
-        body=body,
-        version=__version__,
-        content=content,
-        arrays=arrays,
-        plotly=plotly,
-        script=script,
+    drawing = describe_drawing(runs, facts, packer) if data.snapshots else None
+    return _template().render(
+        data=data,
+        title=" and ".join(run.title for run in runs),
+        runs=runs,
+        facts=facts,
+        shown=shown,
+        rings={} if data.complex is None or shown is None else ring_purity(data.complex, shown, data.points),
+        polygons=[] if data.complex is None else strongest_polygons(data.complex, _MOST_POLYGONS),
+        confusion=find_confusion(data),
+        comparison=comparison,
+        charts=charts,
+        content={"charts": charts, "drawing": drawing, "tables": [_numbers(table) for table in data.tables]},
+        arrays=packer.text(),
+        **_scripts(with_plotly=bool(charts or data.snapshots)),
     )
+
+
+def _numbers(table: ShownTable) -> list[list[dict[str, Any]]]:
+    """What the page sorts by, and shows on hover."""
+    return [[{"value": cell.value, "folds": cell.folds} for cell in row.cells] for row in table.rows]
+
+
+def _template() -> Template:
+    loader = PackageLoader("latopo.report")
+    environment = Environment(
+        loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    environment.policies["json.dumps_kwargs"] = {"allow_nan": False, "separators": (",", ":")}
+    environment.filters |= {"percent": words.percent, "probability": words.probability, "number": "{:,}".format}
+    environment.globals |= {"words": words, "moment_title": moment_title, "version": __version__}
+    return environment.get_template("page.html")
+
+
+def _scripts(with_plotly: bool) -> dict[str, str]:
+    """Style, scripts, and the policy that lets these very scripts run."""
+    script = '(() => {\n"use strict";\n' + "\n".join(_asset(f"{name}.js") for name in _SCRIPTS) + "})();\n"
+    plotly = _plotly() if with_plotly else ""
+    return {"style": _asset("page.css"), "plotly": plotly, "script": script, "policy": _policy(plotly, script)}
 
 
 def _policy(*scripts: str) -> str:

@@ -1,18 +1,19 @@
-"""The interactive drawing's content: positions, points, and the cells at every moment."""
+"""The content of the interactive drawing: positions, points, and the cells at every moment."""
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Any
 
 import torch
 
 from latopo.complex import CellComplex
 from latopo.draw import PALETTES, Snapshot, layout, sample_neighborhoods
-from latopo.draw.palette import polygon_name
+from latopo.draw.palette import Palette, polygon_name
 from latopo.draw.sample import take_nodes
-from latopo.report.cells import DrawnCells, difference_cells, drawn_cells, strongest
-from latopo.report.data import ROLES, FloatArray, IntArray, Points, ReportData
-from latopo.report.encode import Packer
+from latopo.report.cells import DrawnCells, difference_cells, drawn_cells, most_probable
 from latopo.report.facts import Facts
+from latopo.report.packer import Packer
+from latopo.report.report_data import ROLES, FloatArray, IntArray, Points, ReportData
 
 __all__ = ["describe_drawing", "moment_title"]
 
@@ -22,66 +23,74 @@ MOST_EDGES = 30_000
 MOST_POLYGONS = 20_000
 
 
-def describe_drawing(
-    data: ReportData, facts: Sequence[Facts], packer: Packer, other: ReportData | None = None
-) -> dict[str, Any]:
-    """The drawing as the page's script reads it; ``other`` adds its moments and what differs."""
-    complexes = [item.complex for item in (data, other) if item is not None and item.complex is not None]
-    model = complexes[0] if len(complexes) == 1 else _union(*complexes)
-    node_ids = sample_neighborhoods(model, MOST_NODES)
-    position = layout(take_nodes(model, node_ids))
-    scenes = [_run_scene("This run" if other is None else "Run A", data, facts, node_ids, packer)]
-    if other is not None and other.complex is not None:
-        scenes.append(_run_scene("Run B", other, [], node_ids, packer))
-        scenes.append(_difference_scene(complexes, node_ids, packer))
+def describe_drawing(runs: Sequence[ReportData], facts: Sequence[Sequence[Facts]], packer: Packer) -> dict[str, Any]:
+    """The drawing as the page's script reads it.
+
+    Args:
+        runs: one run with a complex, or two on the same points, which adds a scene of what differs.
+        facts: of each run's snapshots.
+        packer: takes the arrays.
+    """
+    complexes = [run.complex for run in runs if run.complex is not None]
+    union = complexes[0] if len(complexes) == 1 else _union(*complexes)
+    node_ids = sample_neighborhoods(union, MOST_NODES)
+    names = ["This run"] if len(runs) == 1 else ["Run A", "Run B"]
+    scenes = [_run_scene(*scene, node_ids, packer) for scene in zip(names, runs, facts, strict=True)]
+    if len(complexes) == 2:
+        cells = difference_cells(*(take_nodes(cx, node_ids) for cx in complexes))
+        moment = _moment("What differs", cells, union, node_ids, packer)
+        scenes.append({"name": "What differs", "moments": [moment], "shown": 0})
+    lengths = {group["length"] for scene in scenes for moment in scene["moments"] for group in moment["groups"]}
     return {
-        "points": _points(data.points, node_ids, position, packer),
-        "total": model.num_nodes,
+        "points": _points(runs[0].points, node_ids, layout(take_nodes(union, node_ids)), packer),
+        "total": union.num_nodes,
         "scenes": scenes,
-        "palettes": {name: _palette(name) for name in PALETTES},
-        "polygonNames": {length: polygon_name(length) for length in _lengths(scenes)},
+        "palettes": {name: _palette(palette) for name, palette in PALETTES.items()},
+        "polygonNames": {length: polygon_name(length) for length in sorted(lengths - {2})},
     }
+
+
+def _union(first: CellComplex, second: CellComplex) -> CellComplex:
+    edges = torch.cat([first.edge_index, second.edge_index.to(first.device)], dim=1).unique(dim=1)
+    return CellComplex.from_canonical(first.num_nodes, edges)
 
 
 def _run_scene(
     name: str, data: ReportData, facts: Sequence[Facts], node_ids: IntArray, packer: Packer
 ) -> dict[str, Any]:
     moments = []
-    for number, snapshot in enumerate(data.snapshots):
-        drawn = _moment(drawn_cells(take_nodes(snapshot.complex, node_ids)), packer)
-        degree = snapshot.complex.node_degree().cpu().numpy()
-        drawn |= {"title": moment_title(snapshot), "degree": packer.integers(degree[node_ids])}
-        drawn["degrees"] = drawn["degree"] if len(node_ids) == len(degree) else packer.integers(degree)
-        drawn["facts"] = _facts(facts[number]) if facts else None
-        moments.append(drawn)
+    for snapshot, measured in zip(data.snapshots, facts, strict=True):
+        cells = drawn_cells(take_nodes(snapshot.complex, node_ids))
+        moment = _moment(moment_title(snapshot), cells, snapshot.complex, node_ids, packer)
+        moments.append(moment | {"facts": _facts(measured)})
     return {"name": name, "moments": moments, "shown": range(len(moments))[data.shown]}
 
 
-def _difference_scene(complexes: list[CellComplex], node_ids: IntArray, packer: Packer) -> dict[str, Any]:
-    first, second = (take_nodes(complex, node_ids) for complex in complexes)
-    drawn = _moment(difference_cells(first, second), packer)
-    degree = _union(*complexes).node_degree().cpu().numpy()
-    drawn |= {"title": "What differs", "degree": packer.integers(degree[node_ids]), "facts": None}
-    drawn["degrees"] = drawn["degree"] if len(node_ids) == len(degree) else packer.integers(degree)
-    return {"name": "What differs", "moments": [drawn], "shown": 0}
+def _moment(
+    title: str, groups: list[DrawnCells], cx: CellComplex, node_ids: IntArray, packer: Packer
+) -> dict[str, Any]:
+    """``degree`` is that of the drawn points, ``degrees`` that of all."""
+    edges, left_out = _cut(groups[:1], MOST_EDGES, "edges")
+    polygons, polygons_left_out = _cut(groups[1:], MOST_POLYGONS, "polygons")
+    every = cx.node_degree().cpu().numpy()
+    degree = packer.integers(every[node_ids])
+    return {
+        "title": title,
+        "groups": [group.pack(packer) for group in (*edges, *polygons)],
+        "leftOut": left_out + polygons_left_out,
+        "degree": degree,
+        "degrees": degree if len(node_ids) == len(every) else packer.integers(every),
+        "facts": None,
+    }
 
 
-def _moment(groups: list[DrawnCells], packer: Packer) -> dict[str, Any]:
-    edges, polygons = strongest(groups[:1], MOST_EDGES), strongest(groups[1:], MOST_POLYGONS)
-    left_out = [
-        f"the {limit:,} most probable of {count:,} {kind}"
-        for kind, limit, count in (
-            ("edges", MOST_EDGES, _count(groups[:1])),
-            ("polygons", MOST_POLYGONS, _count(groups[1:])),
-        )
-        if count > limit
-    ]
-    kept = [group for group in polygons if len(group.corners)]
-    return {"groups": [group.pack(packer) for group in (*edges, *kept)], "leftOut": left_out}
-
-
-def _count(groups: list[DrawnCells]) -> int:
-    return sum(len(group.corners) for group in groups)
+def _cut(groups: list[DrawnCells], most: int, kind: str) -> tuple[list[DrawnCells], list[str]]:
+    """The cells that fit, and what to say if some do not."""
+    count = sum(len(group.corners) for group in groups)
+    if count <= most:
+        return groups, []
+    kept = [group for group in most_probable(groups, most) if len(group.corners)]
+    return kept, [f"the {most:,} most probable of {count:,} {kind}"]
 
 
 def _facts(facts: Facts) -> dict[str, Any]:
@@ -89,8 +98,8 @@ def _facts(facts: Facts) -> dict[str, Any]:
         "edges": facts.edges,
         "polygons": facts.num_polygons,
         "degree": facts.mean_degree,
-        "homophily": facts.homophily,
-        "purity": facts.polygon_purity,
+        "homophily": facts.share(2),
+        "purity": facts.polygon_purity.share,
         "betti": facts.betti,
     }
 
@@ -102,7 +111,7 @@ def _points(points: Points | None, node_ids: IntArray, position: FloatArray, pac
         "x": packer.floats(position[:, 0]),
         "y": packer.floats(position[:, 1]),
         "classNames": [],
-        "roleNames": list(ROLES),
+        "roleNames": ROLES,
     }
     if points is None:
         return described
@@ -110,32 +119,15 @@ def _points(points: Points | None, node_ids: IntArray, position: FloatArray, pac
     columns = {"labels": (points.labels, pack), "predictions": (points.predictions, pack)}
     columns |= {"confidence": (points.confidence, packer.floats), "roles": (points.roles, packer.integers)}
     described |= {name: write(column[node_ids]) for name, (column, write) in columns.items() if column is not None}
-    described["classNames"] = list(points.class_names)
+    described["classNames"] = points.class_names
     if points.names is not None:
         described["names"] = [points.names[node] for node in node_ids.tolist()]
     return described
 
 
-def _palette(name: str) -> dict[str, Any]:
-    palette = PALETTES[name]
+def _palette(palette: Palette) -> dict[str, Any]:
     classes = range(7 * len(palette.classes))  # as many as there are marks for each colour
-    return {
-        "edge": palette.edge,
-        "polygons": palette.polygons,
-        "classes": palette.classes,
-        "unlabelled": palette.unlabelled,
-        "marks": [palette.class_mark(number) for number in classes],
-    }
-
-
-def _lengths(scenes: list[dict[str, Any]]) -> list[int]:
-    groups = [group for scene in scenes for moment in scene["moments"] for group in moment["groups"]]
-    return sorted({group["length"] for group in groups} - {2})
-
-
-def _union(first: CellComplex, second: CellComplex) -> CellComplex:
-    edges = torch.cat([first.edge_index, second.edge_index.to(first.device)], dim=1).unique(dim=1)
-    return CellComplex.from_canonical(first.num_nodes, edges)
+    return {**asdict(palette), "marks": [palette.class_mark(number) for number in classes]}
 
 
 def moment_title(snapshot: Snapshot) -> str:

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from statistics import fmean
 from typing import Any
 
 import numpy as np
@@ -11,122 +10,117 @@ from latopo.complex import CellComplex
 from latopo.data.catalogue import find_dataset
 from latopo.draw import Snapshot
 from latopo.errors import LatopoError
-from latopo.report.baselines import MODEL_WORDS, find_baselines
-from latopo.report.data import IntArray, Points, ReportData, Score
-from latopo.report.facts import confusion_matrix
-from latopo.report.run_files import FoldAnswer, read_answer, read_history, read_json
+from latopo.report.baselines import find_baselines, system_words
+from latopo.report.confusion import confusion_matrix
+from latopo.report.read_files import read_columns, read_json
+from latopo.report.report_data import ROLES, Baseline, History, Points, ReportData, Score
 
-__all__ = ["from_train_run"]
+__all__ = ["read_train_run"]
 
 
-def from_train_run(folder: Path, fold: int | None = None, baselines: Sequence[Path] | None = None) -> ReportData:
-    """Read a run folder; the drawing shows one fold, the score and the curves are of all.
-
-    Args:
-        folder: the run.
-        fold: the fold to draw; the first finished one by default.
-        baselines: other runs on the same data and folds to set the score beside; by default runs of an MLP or a GCN
-            under the same protocol in the same parent folder.
-    """
+def read_train_run(folder: Path, fold: int | None = None, baselines: Sequence[Path] | None = None) -> ReportData:
+    """Read a run folder, as :func:`~latopo.report.read_run`; one fold is drawn, score and curves are of all."""
     settings = read_json(folder / "settings.json")
     if not (folder / "summary.json").is_file() or not (summary := read_json(folder / "summary.json"))["folds"]:
-        raise LatopoError(f"report: no fold of {folder} is finished; let latopo train go on first")
-    folds = {entry["fold"]: entry for entry in summary["folds"]}
-    drawn = min(folds) if fold is None else fold
-    if drawn not in folds:
-        raise LatopoError(f"report: fold {drawn} is not in {folder}; it has {', '.join(map(str, sorted(folds)))}")
-    metric = summary["metric"]
-    answers = {number: read_answer(folder / f"fold-{number}" / "predictions.csv", metric == "r2") for number in folds}
-    names = _class_names(answers) if metric == "accuracy" else ()
-    snapshots, shown = _snapshots(folder, drawn, folds[drawn]["best_epoch"], settings["graph"])
+        raise LatopoError(f"report: no fold of {folder} is finished; let latopo train finish one first")
+    results = {entry["fold"]: entry for entry in summary["folds"]}
+    drawn = min(results) if fold is None else fold
+    if drawn not in results:
+        raise LatopoError(f"report: fold {drawn} is not in {folder}; it has {', '.join(map(str, sorted(results)))}")
+    points = _points({number: folder / f"fold-{number}" for number in results}, summary["metric"] == "accuracy")
+    histories = {number: read_columns(folder / f"fold-{number}" / "metrics.csv") for number in results}
+    snapshots, shown = _snapshots(folder, settings, results[drawn], histories[drawn])
+    matrices = [matrix for item in points.values() if (matrix := confusion_matrix(item)) is not None]
     return ReportData(
         title=f"{settings['model']} on {find_dataset(settings['dataset']).title}",
-        story=_story(settings, len(answers[drawn].targets), len(names), len(folds)),
-        score=_score(folds, summary, find_baselines(folder, settings, metric, answers, baselines)),
-        points=_points(answers[drawn], names),
+        story=_story(settings, points[drawn], len(results)),
+        score=_score(summary, find_baselines(folder, settings, points, baselines)),
+        points=points[drawn],
         snapshots=snapshots,
         shown=shown,
-        histories={f"fold {number}": read_history(folder / f"fold-{number}" / "metrics.csv") for number in folds},
-        confusion=_pooled_confusion(answers, names) if names else None,
-        settings=_flat_settings(settings, folds[drawn]),
-        notes=_notes(settings, folds, drawn, bool(snapshots)),
+        histories={f"fold {number}": history for number, history in histories.items()},
+        confusion=np.sum(matrices, axis=0) if matrices else None,
+        settings=_flat_settings(settings, results[drawn]),
+        notes=_notes(settings, results, drawn, bool(snapshots)),
     )
 
 
-def _class_names(answers: Mapping[int, FoldAnswer]) -> tuple[str, ...]:
-    highest = max(max(answer.targets.max(), answer.predictions.max()) for answer in answers.values())
-    return tuple(f"class {code}" for code in range(int(highest) + 1))
+def _points(folds: Mapping[int, Path], has_classes: bool) -> dict[int, Points]:
+    """Fold → roles, targets and predictions of all points."""
+    found = {fold: read_columns(path / "predictions.csv") for fold, path in folds.items()}
+    names: tuple[str, ...] = ()
+    if has_classes:
+        highest = max(max(*columns["target"], *columns["prediction"]) for columns in found.values())
+        names = tuple(f"class {code}" for code in range(int(highest) + 1))
+    return {
+        fold: Points(
+            np.array(columns["target"], np.int64 if has_classes else np.float64),
+            names,
+            predictions=np.array(columns["prediction"], np.int64 if has_classes else np.float64),
+            confidence=np.array(columns["probability"], np.float64),
+            roles=np.array([ROLES.index(part) if part else -1 for part in columns["part"]]),
+        )
+        for fold, columns in found.items()
+    }
 
 
-def _points(answer: FoldAnswer, class_names: tuple[str, ...]) -> Points:
-    roles, targets, predictions, confidence = answer
-    return Points(targets, class_names, predictions=predictions, confidence=confidence, roles=roles)
+def _score(summary: Mapping[str, Any], baselines: tuple[Baseline, ...]) -> Score:
+    score, folds = summary["score"], len(summary["folds"])
+    where = "test points" if folds == 1 else f"test points of {folds} folds"
+    return Score(float(score["mean"]), summary["metric"], where, score["std"], baselines)
 
 
-def _pooled_confusion(answers: Mapping[int, FoldAnswer], class_names: tuple[str, ...]) -> IntArray:
-    """The test points of all folds together."""
-    matrices = [confusion_matrix(_points(answer, class_names)) for answer in answers.values()]
-    return np.sum([matrix for matrix in matrices if matrix is not None], axis=0)
-
-
-def _score(folds: Mapping[int, Any], summary: Mapping[str, Any], baselines: Any) -> Score:
-    scores = [float(folds[number]["test_score"]) for number in sorted(folds)]
-    where = "test points" if len(scores) == 1 else f"test points of {len(scores)} folds"
-    return Score(fmean(scores), summary["metric"], where, summary["score"]["std"], tuple(scores), baselines)
-
-
-def _snapshots(folder: Path, fold: int, best_epoch: int, graph: bool) -> tuple[tuple[Snapshot, ...], int]:
-    """The given graph, then the kept epochs with the best one among them; and the best one's place."""
-    complexes = folder / f"fold-{fold}" / "complexes"
+def _snapshots(
+    folder: Path, settings: Mapping[str, Any], result: Mapping[str, Any], history: History
+) -> tuple[tuple[Snapshot, ...], int]:
+    """The given graph, then the saved epochs, the best one among them; and the index of the best."""
+    complexes, best = folder / f"fold-{result['fold']}" / "complexes", result["best_epoch"]
     if not (complexes / "best.safetensors").is_file():
         return (), -1
-    history = read_history(folder / f"fold-{fold}" / "metrics.csv")
     shares = dict(zip(history["epoch"], history["kept_share"], strict=True))
-    stored = {int(path.stem.removeprefix("epoch-")): path for path in complexes.glob("epoch-*.safetensors")}
-    stored[best_epoch] = complexes / "best.safetensors"
-    titles = {best_epoch: f"Epoch {best_epoch} (best)"}
-    kept = [
-        Snapshot(CellComplex.load(path), epoch, titles.get(epoch), shares.get(epoch))
-        for epoch, path in sorted(stored.items())
+    files = {epoch: complexes / f"epoch-{epoch:04d}.safetensors" for epoch in settings["snapshot_epochs"]}
+    files = {epoch: path for epoch, path in files.items() if path.is_file()} | {best: complexes / "best.safetensors"}
+    saved = [
+        Snapshot(CellComplex.load(path), epoch, f"Epoch {epoch} (best)" if epoch == best else None, shares.get(epoch))
+        for epoch, path in sorted(files.items())
     ]
     if (folder / "input.safetensors").is_file():
-        title = "Given graph" if graph else "Given graph (not used)"
-        kept.insert(0, Snapshot(CellComplex.load(folder / "input.safetensors"), title=title))
-    return tuple(kept), [snapshot.epoch for snapshot in kept].index(best_epoch)
+        title = "Given graph" if settings["graph"] else "Given graph (not used)"
+        saved.insert(0, Snapshot(CellComplex.load(folder / "input.safetensors"), title=title))
+    return tuple(saved), [snapshot.epoch for snapshot in saved].index(best)
 
 
-def _story(settings: Mapping[str, Any], points: int, classes: int, folds: int) -> tuple[str, ...]:
-    words = MODEL_WORDS.get(settings["model"], "a model of this library")
-    title = find_dataset(settings["dataset"]).title
-    kind = f"each in one of {classes} classes" if classes else "each with a value"
-    many = "one fold was trained" if folds == 1 else f"{folds} folds were trained, each testing on other points"
+def _story(settings: Mapping[str, Any], points: Points, folds: int) -> tuple[str, ...]:
+    model, title = settings["model"], find_dataset(settings["dataset"]).title
+    kind = "each with a value" if points.is_quantity else f"each in one of {len(points.class_names)} classes"
+    many = "one fold was trained" if folds == 1 else f"{folds} folds were trained, each tested on different points"
     return (
-        f"{settings['model']}, {words}, learned to predict {title}: {points:,} points, {kind}.",
-        "It was given a graph between the points." if settings["graph"] else "It was given no graph.",
-        f"A tenth of the points is kept for the test; {many}.",
+        f"{model}, {system_words(model)}, learned to predict {title}: {len(points.labels):,} points, {kind}.",
+        "It was given a graph that joins the points." if settings["graph"] else "It was given no graph.",
+        f"A tenth of the points is held out for testing; {many}.",
     )
 
 
-def _flat_settings(settings: Mapping[str, Any], fold: Mapping[str, Any]) -> dict[str, Any]:
+def _flat_settings(settings: Mapping[str, Any], result: Mapping[str, Any]) -> dict[str, Any]:
     named = {name: value for name, value in settings.items() if name not in ("settings", "format")}
-    measured = {name: value for name, value in fold.items() if name not in ("fold", "search")}
-    of_fold = {f"{name} (fold {fold['fold']})": value for name, value in measured.items()}
+    measured = {name: value for name, value in result.items() if name not in ("fold", "search")}
+    of_fold = {f"{name} (fold {result['fold']})": value for name, value in measured.items()}
     return {**named, **settings["settings"], **of_fold}
 
 
 def _notes(
-    settings: Mapping[str, Any], folds: Mapping[int, Mapping[str, Any]], drawn: int, has_complex: bool
+    settings: Mapping[str, Any], results: Mapping[int, Mapping[str, Any]], drawn: int, has_complex: bool
 ) -> tuple[str, ...]:
     notes = []
     if settings["protocol"] == "paper":
         notes.append(
             "Protocol paper: the epoch with the best test score is reported, as in the paper's experiments. Such a "
-            "number is optimistic; the protocol honest chooses the epoch without the test points."
+            "number is optimistic; the honest protocol chooses the epoch without looking at the test points."
         )
-    if has_complex and len(folds) > 1:
+    if has_complex and len(results) > 1:
         notes.append(f"The complex, its statistics and the predictions of single points are those of fold {drawn}.")
-    if folds[drawn].get("budget_sampled"):
-        notes.append("There were more rings of edges than the budget allows: a random part of them was considered.")
+    if results[drawn].get("budget_sampled"):
+        notes.append("There were more rings of edges than the budget allows, so a random sample was considered.")
     if not has_complex:
         notes.append(f"{settings['model']} infers no complex, so there is nothing to draw.")
     return tuple(notes)

@@ -16,7 +16,7 @@ class Camera {
     this.height = height;
   }
 
-  // The rectangle of the points in the middle, with a margin.
+  // Fits the bounding box of the points into the window, with a margin.
   fit(box, margin) {
     const across = Math.max(box.right - box.left, 1e-6);
     const down = Math.max(box.high - box.low, 1e-6);
@@ -50,7 +50,7 @@ class Camera {
     this.scale = scale;
   }
 
-  // Brings some places (world coordinates) near the middle, and near enough to tell them apart.
+  // Brings some places (layout coordinates) to the middle, close enough to tell them apart.
   lookAt(places) {
     const xs = places.map(([x]) => x);
     const ys = places.map(([, y]) => y);

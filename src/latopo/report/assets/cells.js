@@ -1,4 +1,4 @@
-// Which cells are shown: those of a moment that the filters let through.
+// Which cells are visible: those of a moment that pass the filters.
 
 class Filter {
   constructor() {
@@ -27,7 +27,7 @@ function cornersOf(group, cell) {
   return Array.from({ length: group.length }, (_, place) => corner(group, cell, place));
 }
 
-// For each group of a moment the numbers of the cells that are shown.
+// For each group of a moment, the indices of its visible cells.
 function visibleCells(moment, filter, points) {
   const shown = Uint8Array.from({ length: points.count }, (_, node) => (filter.showsPoint(points, node) ? 1 : 0));
   return moment.groups.map((group) => {
@@ -45,7 +45,7 @@ function visibleCells(moment, filter, points) {
   });
 }
 
-// Largest probability of edges and of polygons: what opacity is measured by.
+// The largest probabilities of edges and polygons; opacity is relative to them.
 function largestProbabilities(moment) {
   const largest = { edge: 0, polygon: 0 };
   for (const group of moment.groups) {

@@ -4,7 +4,7 @@ const LINE_COLORS = [["#2a6fbb", "#6aa9f0"], ["#d2691e", "#f5a35c"], ["#7a3fa8",
 const MOST_BARS = 40;
 const CHART_OPTIONS = { displayModeBar: false, responsive: true };
 
-// Plotly reads some tags in texts; ours are plain.
+// Plotly interprets some tags in text; ours is plain.
 function plain(text) {
   return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
 }
@@ -33,7 +33,7 @@ function chartLayout(xTitle, suffix, legend) {
   };
 }
 
-// Draws when the reader comes near; returns how to draw again, which does nothing before the first time.
+// Draws when the reader scrolls near. Returns a function that draws again; before the first time it does nothing.
 function whenSeen(place, draw) {
   let wasSeen = false;
   const watcher = new IntersectionObserver((entries) => {
@@ -49,7 +49,7 @@ function whenSeen(place, draw) {
   };
 }
 
-// Returns, for every curve, how to draw it again.
+// Returns a function for each chart that draws it again.
 function drawCurves(charts) {
   const room = document.getElementById("charts");
   if (!room) return [];
@@ -89,7 +89,7 @@ function drawCurve(place, chart) {
   Plotly.react(place, traces, layout, CHART_OPTIONS);
 }
 
-// Bars for 0, 1, 2, … neighbours; the last one gathers the rare large degrees.
+// Bars for 0, 1, 2, … neighbours; the last bar collects the rare large degrees.
 function drawDegrees(place, degrees, color) {
   const sorted = Array.from(degrees).sort((one, two) => one - two);
   const usual = sorted[Math.floor(0.99 * (sorted.length - 1))] ?? 0;

@@ -12,7 +12,7 @@ function cssVariable(name) {
   return getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 }
 
-// Deep colours vanish on a dark page, pale ones on a light page: mixed with white or black until they stand out.
+// Deep colours vanish on a dark page and pale ones on a light page: mix in white or black until they stand out.
 function readable(color, dark) {
   const luminance = 0.2126 * color[0] + 0.7152 * color[1] + 0.0722 * color[2];
   const aim = dark ? Math.max(luminance, 0.42) : Math.min(luminance, 0.78);
@@ -35,7 +35,7 @@ function scaleColor(share) {
   return SCALE[low].map((part, axis) => part + (place - low) * (SCALE[low + 1][axis] - part));
 }
 
-// Corners of the marks, on a circle of radius 1; a circle has none.
+// Corners of the marks, about a circle of radius 1; a circle has none.
 const MARKS = {
   o: null,
   s: [[-0.85, -0.85], [0.85, -0.85], [0.85, 0.85], [-0.85, 0.85]],
@@ -61,7 +61,7 @@ class Colors {
     this.refresh();
   }
 
-  // Also as variables of the style sheet, for dots in the text.
+  // Also sets variables of the style sheet, for dots in the text.
   refresh() {
     const style = document.documentElement.style;
     for (let code = 0; code < this.classCount; code += 1) style.setProperty(`--class-${code}`, css(this.ofClass(code)));

@@ -1,18 +1,18 @@
-// The page's data: JSON, in which arrays are references into one block of compressed bytes.
+// The page's data: JSON in which arrays are references into one compressed block of bytes.
 
 const ARRAY_TYPES = { Int8Array, Int16Array, Int32Array, Uint8Array, Uint16Array, Uint32Array, Float32Array };
 
-async function readData() {
-  const content = JSON.parse(document.getElementById("content").textContent);
-  if (!content.drawing) return content;
-  const buffer = await inflate(document.getElementById("arrays").textContent);
-  content.drawing = withArrays(content.drawing, buffer);
-  return content;
+function readContent() {
+  return JSON.parse(document.getElementById("content").textContent);
+}
+
+async function unpackArrays(value) {
+  return withArrays(value, await inflate(document.getElementById("arrays").textContent));
 }
 
 async function inflate(base64) {
   if (typeof DecompressionStream === "undefined") {
-    throw new Error("this browser is too old for the drawing; use a version from 2023 or later");
+    throw new Error("this browser is too old for the drawing; use one from 2023 or later");
   }
   const bytes = Uint8Array.from(atob(base64), (sign) => sign.charCodeAt(0));
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
@@ -27,13 +27,20 @@ function withArrays(value, buffer) {
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, withArrays(item, buffer)]));
 }
 
-// An element with text; text is never read as HTML.
+// An element; text in it is never read as HTML.
 function element(name, properties = {}, ...children) {
   const made = document.createElement(name);
   for (const [key, value] of Object.entries(properties)) {
     if (key in made) made[key] = value;
     else made.setAttribute(key, value);
   }
+  made.append(...children);
+  return made;
+}
+
+function svgElement(name, attributes, ...children) {
+  const made = document.createElementNS("http://www.w3.org/2000/svg", name);
+  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
   made.append(...children);
   return made;
 }

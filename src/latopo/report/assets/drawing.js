@@ -1,6 +1,6 @@
 // The interactive drawing: what is shown, and what pointer, wheel and keys do.
 
-const SLOW_FRAME = 24; // milliseconds: from here on a moving picture is the old one, shifted
+const SLOW_FRAME = 24; // milliseconds: beyond this, a moving drawing is the last picture, shifted
 const SETTLE = 120;
 
 class Drawing extends EventTarget {
@@ -61,7 +61,7 @@ class Drawing extends EventTarget {
     this.changed("selection");
   }
 
-  // Corners of one polygon (numbers of drawn points), or null.
+  // The corners of one cell, as indices of drawn points, or null.
   highlight(corners) {
     this.highlighted = corners;
     this.changed("highlight");
@@ -165,7 +165,7 @@ class Drawing extends EventTarget {
     };
   }
 
-  // The last picture where it belongs now; a sharp one follows when the movement pauses.
+  // The last picture, moved to where it belongs now; a sharp one follows when the movement pauses.
   paintShifted() {
     const pen = this.painter.pen;
     const growth = this.camera.scale / this.stillCamera.scale;
@@ -271,7 +271,7 @@ class Drawing extends EventTarget {
     event.preventDefault();
   }
 
-  // The next shown point after the selected one, in the order of their numbers.
+  // The next visible point after the selected one, in the order of the numbers.
   step(by) {
     const { count } = this.points;
     let node = this.selected ?? (by > 0 ? -1 : count);

@@ -30,14 +30,14 @@ function prepareTheme(refresh) {
   show();
 }
 
-// Buttons in the text that show a point or a polygon: data has node numbers, the drawing counts drawn points.
+// Buttons in the text that show a point or a polygon. They name nodes of the data; the drawing may hold only some.
 function prepareLinks(drawing) {
   const placeOf = new Map(Array.from(drawing.points.numbers, (number, place) => [number, place]));
-  const show = (button, numbers, action) => {
-    const places = numbers.map((number) => placeOf.get(number));
+  const show = (button, action) => {
+    const places = JSON.parse(button.dataset.nodes).map((number) => placeOf.get(number));
     if (places.includes(undefined)) {
       button.disabled = true;
-      button.title = "not among the drawn points";
+      button.title = "not one of the drawn points";
       return;
     }
     button.addEventListener("click", () => {
@@ -45,14 +45,14 @@ function prepareLinks(drawing) {
       document.getElementById("complex").scrollIntoView({ block: "start" });
     });
   };
-  for (const button of document.querySelectorAll("button[data-node]")) {
-    show(button, [Number(button.dataset.node)], ([place]) => {
+  for (const button of document.querySelectorAll("button.point[data-nodes]")) {
+    show(button, ([place]) => {
       drawing.select(place);
       drawing.lookAt([...drawing.focus.nodes]);
     });
   }
-  for (const button of document.querySelectorAll("button[data-corners]")) {
-    show(button, button.dataset.corners.split(" ").map(Number), (places) => {
+  for (const button of document.querySelectorAll("button.show-polygon")) {
+    show(button, (places) => {
       drawing.highlight(places);
       drawing.lookAt(places);
     });
@@ -69,7 +69,7 @@ function prepareDrawing(content) {
   return { drawing, panel };
 }
 
-// For tests and the curious: what is shown now. Reading it changes nothing.
+// For tests and the curious: what is visible now. Reading it changes nothing.
 function exposeState(drawing) {
   const cells = (isWanted) => drawing.visible.filter(({ group }) => isWanted(group.length))
     .flatMap(({ group, cells: numbers }) => numbers.map((cell) => cornersOf(group, cell)));
@@ -89,10 +89,10 @@ function exposeState(drawing) {
 
 async function start() {
   prepareContents();
-  prepareTables();
-  const content = await readData();
-  const parts = content.drawing ? prepareDrawing(content.drawing) : null;
-  const redraws = drawCurves(content.charts);
+  const { tables, drawing: packed, charts } = readContent();
+  document.querySelectorAll("table.results").forEach((table, number) => prepareTable(table, tables[number]));
+  const parts = packed ? prepareDrawing(await unpackArrays(packed)) : null;
+  const redraws = drawCurves(charts);
   if (parts) {
     const { drawing } = parts;
     const place = document.getElementById("degrees");

@@ -1,7 +1,7 @@
 // Paints points and cells on a canvas. Cells of nearly the same opacity share a path, which is what makes it fast.
 
 const LEVELS = 8;
-// What is not in focus shines through a veil. Making every cell fainter instead would turn grey: screens have 256 steps.
+// What is out of focus shows through a veil. Fainter cells instead would all turn grey: a screen has only 256 steps.
 const VEIL = 0.86;
 const FAINTEST = 0.04;
 
@@ -21,7 +21,7 @@ class Painter {
       this.y[node] = camera.y(this.points.y[node]);
     }
     this.camera = camera;
-    // Few points get large dots, small screens small ones; zooming in lets dots grow, but slower than the distances.
+    // Few points get large dots, small screens small ones. Zooming in makes dots grow, but more slowly than distances.
     const room = Math.min(Math.max(Math.min(camera.width, camera.height) / 560, 0.5), 1);
     const base = room * Math.min(Math.max(95 / Math.sqrt(this.points.count + 1), 2.2), 8);
     this.radius = Math.min(base * Math.sqrt(camera.magnification), 14);
@@ -63,7 +63,7 @@ class Painter {
         const strength = group.prob && largestHere > 0 ? Math.sqrt(group.prob[cell] / largestHere) : 1;
         levels[Math.min(Math.floor(strength * LEVELS), LEVELS - 1)].push(cell);
       }
-      // Of two complexes at once, both must show through.
+      // With two complexes at once, both must show through.
       const most = this.mostOpaque(isEdge, cells.length) * (status === null || isEdge ? 1 : 0.5);
       levels.forEach((members, level) => {
         const opacity = Math.max(most * (0.2 + (0.8 * (level + 1)) / LEVELS), FAINTEST);
@@ -73,7 +73,7 @@ class Painter {
     }
   }
 
-  // Many cells lie over each other: each must then be fainter, or all of them become one blot.
+  // Where many cells overlap each must be fainter, or together they become one blot.
   mostOpaque(isEdge, count) {
     const room = count / this.camera.magnification ** 1.5;
     return isEdge ? 0.85 * Math.min(1, Math.sqrt(5000 / room)) : 0.42 * Math.min(1, Math.sqrt(600 / room));
@@ -110,7 +110,7 @@ class Painter {
     pen.stroke();
   }
 
-  // One path each: overlapping polygons must add up.
+  // One path each, so that overlapping polygons add up.
   fillPolygons(group, cells, style) {
     this.pen.fillStyle = style;
     for (const cell of cells) {

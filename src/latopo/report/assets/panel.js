@@ -1,4 +1,4 @@
-// Everything around the drawing: legend and filters, the time line, the selected point, the tip under the pointer.
+// Everything around the drawing: legend and filters, the timeline, the selected point, the tooltip.
 
 const PLAY_PAUSE = 900;
 const MOST_LISTED = 60;
@@ -264,7 +264,7 @@ class Panel {
       this.drawing.updateCells();
     });
     const name = element("span", { textContent: kind === "edge" ? "edges" : "polygons" });
-    slider.setAttribute("aria-label", `least probability of ${name.textContent}`);
+    slider.setAttribute("aria-label", `minimum probability of ${name.textContent}`);
     return element("div", { className: "range" }, element("span", { className: "range-head" }, name, output), slider);
   }
 
@@ -305,7 +305,7 @@ class Panel {
   buildSearch() {
     const input = this.byId("find");
     const list = this.byId("names");
-    // A list of thousands would only slow the page: typing finds names anyway.
+    // A list of many thousands would slow the page down; typing finds those names anyway.
     for (let node = 0; node < Math.min(this.points.count, 2000); node += 1) list.append(element("option", { value: this.name(node) }));
     input.addEventListener("change", () => {
       const wanted = input.value.trim().toLowerCase();
@@ -338,7 +338,7 @@ class Panel {
   }
 
   closeButton() {
-    const button = element("button", { type: "button", className: "close", "aria-label": "Let go", textContent: "×" });
+    const button = element("button", { type: "button", className: "close", "aria-label": "Clear the selection", textContent: "×" });
     button.addEventListener("click", () => this.drawing.clear());
     return button;
   }
@@ -388,7 +388,7 @@ class Panel {
     const name = corners.length === 2 ? "Edge" : `Polygon of ${corners.length} points`;
     const parts = [element("div", { className: "selected-head" }, element("h3", { textContent: name }), this.closeButton())];
     if (cell && cell.probability !== null) parts.push(this.facts([["probability", probabilityText(cell.probability)]]));
-    if (!cell) parts.push(element("p", { className: "under", textContent: "Not part of the complex at this moment, or filtered out." }));
+    if (!cell) parts.push(element("p", { className: "under", textContent: "Not in the complex at this moment, or hidden by a filter." }));
     parts.push(this.list(corners, (node) => [this.pointButton(node), element("span", { textContent: this.points.labels ? this.labelText(this.points.labels[node]) : "" })]));
     return parts;
   }
@@ -426,7 +426,7 @@ class Panel {
     return button;
   }
 
-  // The tip
+  // The tooltip
 
   showTip({ found, event }) {
     if (!found) {
@@ -448,18 +448,12 @@ class Panel {
 
 // A class's mark as a small picture.
 function markSwatch(colors, code) {
-  const space = "http://www.w3.org/2000/svg";
-  const picture = document.createElementNS(space, "svg");
-  picture.setAttribute("viewBox", "-1.3 -1.3 2.6 2.6");
-  picture.setAttribute("class", "mark-swatch");
-  picture.setAttribute("aria-hidden", "true");
   const corners = MARKS[colors.markOf(code)];
-  const shape = document.createElementNS(space, corners ? "polygon" : "circle");
-  if (corners) shape.setAttribute("points", corners.map((place) => place.join(",")).join(" "));
-  else shape.setAttribute("r", "1");
-  shape.setAttribute("fill", css(colors.ofClass(code)));
-  picture.append(shape);
-  return picture;
+  const fill = css(colors.ofClass(code));
+  const shape = corners
+    ? svgElement("polygon", { points: corners.map((place) => place.join(",")).join(" "), fill })
+    : svgElement("circle", { r: 1, fill });
+  return svgElement("svg", { viewBox: "-1.3 -1.3 2.6 2.6", class: "mark-swatch", "aria-hidden": "true" }, shape);
 }
 
 function showTip(x, y, children) {

@@ -1,4 +1,4 @@
-// What is under the pointer: a point if one is near, else an edge, else the most probable polygon around it.
+// What is under the pointer: a point if one is near, else an edge, else the most probable polygon there.
 
 const POINT_REACH = 9;
 const EDGE_REACH = 4;

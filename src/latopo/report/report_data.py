@@ -1,8 +1,8 @@
 """What a report is made of, whatever kind of run it comes from."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +11,7 @@ from latopo.complex import CellComplex
 from latopo.draw import Snapshot
 from latopo.errors import LatopoError
 
-__all__ = ["Baseline", "History", "Points", "ReportData", "Score", "Table", "TableCell", "TableRow"]
+__all__ = ["Baseline", "History", "Points", "ReportData", "ShownCell", "ShownRow", "ShownTable", "Score"]
 
 IntArray = NDArray[np.int64]
 FloatArray = NDArray[np.float64]
@@ -19,11 +19,11 @@ History = Mapping[str, Sequence[float | None]]
 """Column name → one value per row; ``epoch`` is a column, None is a value that was not measured in that epoch."""
 
 ROLES = ("train", "validation", "test")
+TRAIN, VALIDATION, TEST = range(3)
 
 
-@dataclass(frozen=True)
-class Baseline:
-    """What a score stands beside.
+class Baseline(NamedTuple):
+    """Something to compare a score with.
 
     Attributes:
         name: for instance ``mlp``.
@@ -41,11 +41,10 @@ class Score:
     """How good the predictions are.
 
     Attributes:
-        value: share of right predictions from 0 to 1, or R².
+        value: share of correct predictions from 0 to 1, or R².
         metric: ``accuracy`` or ``r2``.
         where: the points it was measured on, in words: "test points".
         spread: standard deviation over folds, None for one fold.
-        folds: score of each fold, in order; empty if there are no folds.
         baselines: what others reach on the same points.
     """
 
@@ -53,26 +52,24 @@ class Score:
     metric: str = "accuracy"
     where: str = "test points"
     spread: float | None = None
-    folds: tuple[float, ...] = ()
     baselines: tuple[Baseline, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
 class Points:
-    """What is known of the nodes, [N] each.
+    """What is known about the nodes, [N] each.
 
     Attributes:
-        labels: numbers of classes, −1 for unknown; or values, for regression.
+        labels: class numbers, −1 for unknown; or values, for regression.
         class_names: names of classes 0, 1, …; empty for regression.
         names: what to call the nodes; their numbers by default.
-        predictions: as ``labels``; −1 or NaN where there is none.
-        confidence: the predicted class's probability, NaN for unknown.
+        predictions: like ``labels``; −1 or NaN where there is none.
+        confidence: probability of the predicted class, NaN for unknown.
         roles: 0 train, 1 validation, 2 test, −1 none.
 
     Example:
-        >>> points = Points(np.array([0, 1, -1]), ("no", "yes"))
-        >>> points.name(2), points.class_name(points.labels[1])
-        ('2', 'yes')
+        >>> Points(np.array([0, 1, -1]), ("no", "yes")).class_name(1)
+        'yes'
     """
 
     labels: NDArray[Any]
@@ -87,20 +84,16 @@ class Points:
         for name in ("names", "predictions", "confidence", "roles"):
             column = getattr(self, name)
             if column is not None and len(column) != len(self.labels):
-                raise LatopoError(f"Points: {name} has {len(column)} entries, labels {len(self.labels)}")
+                raise LatopoError(f"Points: {name} has {len(column)} entries, but labels has {len(self.labels)}")
         for name in ("labels", "predictions"):
             column = getattr(self, name)
             if self.class_names and column is not None and len(column) and column.max() >= len(self.class_names):
-                raise LatopoError(f"Points: {name} holds class {column.max()}, but {len(self.class_names)} have names")
+                raise LatopoError(f"Points: {name} has class {column.max()}, but {len(self.class_names)} have names")
 
     @property
     def is_quantity(self) -> bool:
-        """Whether labels are values and not classes."""
+        """Whether labels are values rather than classes."""
         return not self.class_names
-
-    def name(self, node: int) -> str:
-        """What to call a node."""
-        return str(node) if self.names is None else self.names[node]
 
     def class_name(self, code: int) -> str:
         """Name of a class."""
@@ -108,15 +101,15 @@ class Points:
 
 
 @dataclass(frozen=True)
-class TableCell:
-    """One result among others.
+class ShownCell:
+    """One number of a table of results.
 
     Attributes:
         value: what is shown and sorted by; None for nothing.
         spread: standard deviation over folds.
-        folds: the folds' values, for the distribution.
+        folds: the value of each fold.
         remark: a short text under the number, such as the paper's number.
-        difference: distance to that, coloured by its sign.
+        difference: distance to that number, coloured by its sign.
     """
 
     value: float | None
@@ -126,24 +119,23 @@ class TableCell:
     difference: float | None = None
 
 
-@dataclass(frozen=True)
-class TableRow:
-    """A row of results: its labels, then one cell per data set."""
+class ShownRow(NamedTuple):
+    """A row of results: its labels, then one cell per column."""
 
     labels: tuple[str, ...]
-    cells: tuple[TableCell, ...]
+    cells: tuple[ShownCell, ...]
 
 
 @dataclass(frozen=True)
-class Table:
+class ShownTable:
     """A table of results.
 
     Attributes:
-        title: what is in it.
+        title: what it shows.
         label_columns: headings of the rows' labels.
         columns: headings of the cells.
         rows: in the order in which they are first shown.
-        digits: after the point.
+        digits: decimals.
         caption: how the numbers were made.
         notes: what else to know.
     """
@@ -151,10 +143,16 @@ class Table:
     title: str
     label_columns: tuple[str, ...]
     columns: tuple[str, ...]
-    rows: tuple[TableRow, ...]
+    rows: tuple[ShownRow, ...]
     digits: int = 2
     caption: str = ""
     notes: tuple[str, ...] = ()
+
+    def level(self, value: float, column: int) -> float:
+        """Where a value lies in its column: 0 is the lowest, 1 the highest."""
+        values = [cell.value for row in self.rows if (cell := row.cells[column]).value is not None]
+        low, high = min(values), max(values)
+        return (value - low) / (high - low) if high > low else 0.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -165,9 +163,9 @@ class ReportData:
         title: heading, for instance "dcm-plus on Texas".
         story: what was run, on what, in sentences that need no prior knowledge.
         score: how good the predictions are.
-        points: what is known of the nodes.
-        snapshots: the complex over the training, in order, all on the same nodes.
-        shown: number of the snapshot that the report's statements are about; the last by default.
+        points: what is known about the nodes.
+        snapshots: the complex over the course of training, in order, all on the same nodes.
+        shown: index of the snapshot that the report describes; the last by default.
         histories: name of a fold → its history.
         confusion: [classes, classes], true by predicted; by default from the predictions of the test points.
         settings: how it was run, name → value.
@@ -184,7 +182,7 @@ class ReportData:
     histories: Mapping[str, History] = field(default_factory=dict)
     confusion: IntArray | None = None
     settings: Mapping[str, Any] = field(default_factory=dict)
-    tables: tuple[Table, ...] = ()
+    tables: tuple[ShownTable, ...] = ()
     notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
@@ -199,5 +197,15 @@ class ReportData:
 
     @property
     def complex(self) -> CellComplex | None:
-        """The complex that the report's statements are about."""
+        """The complex that the report describes."""
         return self.snapshots[self.shown].complex if self.snapshots else None
+
+    def name(self, node: int) -> str:
+        """What to call a node."""
+        return str(node) if self.points is None or self.points.names is None else self.points.names[node]
+
+    def classes_of(self, nodes: Iterable[int]) -> list[int]:
+        """Class of each node, −1 for unknown; empty if the points have no classes."""
+        if self.points is None or self.points.is_quantity:
+            return []
+        return [int(self.points.labels[node]) for node in nodes]

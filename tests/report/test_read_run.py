@@ -5,9 +5,9 @@ from latopo.report import read_run
 
 
 def test_other_folders_are_refused(tmp_path):
-    with pytest.raises(LatopoError, match="is no run of latopo"):
+    with pytest.raises(LatopoError, match="is not a latopo run"):
         read_run(tmp_path)
-    with pytest.raises(LatopoError, match="is no folder"):
+    with pytest.raises(LatopoError, match="is not a folder"):
         read_run(tmp_path / "missing")
 
 

@@ -1,5 +1,4 @@
 import base64
-import json
 import zlib
 
 import numpy as np
@@ -7,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from latopo.report.encode import Packer, script_json
+from latopo.report.packer import Packer
 
 
 def unpack(packer, reference):
@@ -42,16 +41,3 @@ def test_floats_keep_three_digits_and_nan():
     back = unpack(packer, packer.floats(values))
     np.testing.assert_allclose(back, values, rtol=3e-4)
     assert (back.view(np.uint32)[:5] % 2**12 == 0).all()  # zeros at the end, which compress
-
-
-def test_script_json_holds_no_sign_that_html_reads():
-    content = {"<a>&": "</script><!--", "list": [1, None, "\u2028"]}
-    text = script_json(content)
-    assert not set("<>&") & set(text)
-    assert text.isascii()
-    assert json.loads(text) == content
-
-
-def test_script_json_refuses_nan():
-    with pytest.raises(ValueError, match="not JSON compliant"):
-        script_json([float("nan")])

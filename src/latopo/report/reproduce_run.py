@@ -3,13 +3,13 @@
 from pathlib import Path
 
 from latopo.errors import LatopoError
-from latopo.report.data import ReportData, Table, TableCell, TableRow
+from latopo.report.report_data import ReportData, ShownCell, ShownRow, ShownTable
 from latopo.reproduce import Record, Store, build_table
 from latopo.reproduce import tables as built
 from latopo.reproduce.experiments import DATASET_TITLES, DEVELOPMENT, EXPERIMENTS, ResultRow
 from latopo.reproduce.unit import PROTOCOLS, Protocol
 
-__all__ = ["from_results"]
+__all__ = ["read_results"]
 
 _PROTOCOL_WORDS: dict[Protocol, str] = {
     "honest": "the epoch is chosen without the test points",
@@ -17,27 +17,26 @@ _PROTOCOL_WORDS: dict[Protocol, str] = {
 }
 
 
-def from_results(folder: Path) -> ReportData:
+def read_results(folder: Path) -> ReportData:
     """Read a store of results: every table that has runs, once per protocol, and the tests against the baselines."""
     records = Store(folder).records()
     if not records:
-        raise LatopoError(f"report: {folder} has no finished runs; let latopo reproduce go on first")
+        raise LatopoError(f"report: {folder} has no finished runs; let latopo reproduce finish one first")
     tables = [table for name in EXPERIMENTS for protocol in PROTOCOLS for table in _tables(name, records, protocol)]
     if not tables:
-        raise LatopoError(f"report: the runs in {folder} belong to no table of the paper")
+        raise LatopoError(f"report: the runs in {folder} do not belong to any table of the paper")
     datasets = sorted({record.unit.dataset for record in records})
     return ReportData(
-        title="The paper's tables, run again",
+        title="The paper's tables, reproduced",
         story=(
-            f"{len(records):,} trainings on {', '.join(DATASET_TITLES.get(name, name) for name in datasets)}.",
-            "Each number is a mean over folds; under it stands the paper's own number, and beside it how far ours is "
-            "from that.",
+            f"{len(records):,} training runs on {', '.join(DATASET_TITLES.get(name, name) for name in datasets)}.",
+            "Each number is a mean over folds; below it is the paper's number, beside it how far ours is from that.",
         ),
         tables=tuple(tables),
     )
 
 
-def _tables(name: str, records: list[Record], protocol: Protocol) -> list[Table]:
+def _tables(name: str, records: list[Record], protocol: Protocol) -> list[ShownTable]:
     experiment = EXPERIMENTS[name]
     seen = {record.unit.dataset for record in records if record.unit.protocol == protocol}
     datasets = [dataset for dataset in (*experiment.datasets, *DEVELOPMENT) if dataset in seen]
@@ -53,16 +52,21 @@ def _title(table: built.ResultTable, protocol: Protocol, what: str = "") -> str:
     return f"{table.experiment.title}{what} (protocol {protocol}: {_PROTOCOL_WORDS[protocol]})"
 
 
-def _main_table(table: built.ResultTable, protocol: Protocol) -> Table:
+def _columns(table: built.ResultTable) -> tuple[str, ...]:
+    return tuple(DATASET_TITLES[dataset] for dataset in table.datasets)
+
+
+def _main_table(table: built.ResultTable, protocol: Protocol) -> ShownTable:
     rows = []
     for row, cells in table.cells.items():
         shown = tuple(_cell(cell, protocol) for cell in cells.values())
         if any(cell.value is not None for cell in shown) or row.model == "input":
-            rows.append(TableRow(_labels(table, row), shown))
+            rows.append(ShownRow(_labels(table, row), shown))
     labels = ("graph", "model") if table.experiment.variable is None else ("graph", "model", table.experiment.variable)
     digits = 2 if table.experiment.scale == 100 else 3
-    titles = tuple(DATASET_TITLES[dataset] for dataset in table.datasets)
-    return Table(_title(table, protocol), labels, titles, tuple(rows), digits, table.caption, table.notes)
+    return ShownTable(
+        _title(table, protocol), labels, _columns(table), tuple(rows), digits, table.caption, table.notes
+    )
 
 
 def _labels(table: built.ResultTable, row: ResultRow) -> tuple[str, ...]:
@@ -71,31 +75,32 @@ def _labels(table: built.ResultTable, row: ResultRow) -> tuple[str, ...]:
     return labels if table.experiment.variable is None else (*labels, "–" if row.value is None else str(row.value))
 
 
-def _cell(cell: built.ResultCell, protocol: Protocol) -> TableCell:
+def _cell(cell: built.ResultCell, protocol: Protocol) -> ShownCell:
     ours = cell.ours.get(protocol)
     remark = "" if cell.paper is None else f"paper {cell.paper.printed}"
     if ours is None:
-        return TableCell(None, remark=remark)
+        return ShownCell(None, remark=remark)
     if len(ours.folds) < cell.expected_folds:
         remark = ", ".join(filter(None, [remark, f"{len(ours.folds)} of {cell.expected_folds} folds"]))
-    return TableCell(ours.mean, ours.std, tuple(ours.folds.values()), remark, cell.difference(protocol))
+    return ShownCell(ours.mean, ours.std, tuple(ours.folds.values()), remark, cell.difference(protocol))
 
 
-def _test_table(table: built.ResultTable, protocol: Protocol) -> list[Table]:
+def _test_table(table: built.ResultTable, protocol: Protocol) -> list[ShownTable]:
     """Our models against each baseline: mean paired difference and adjusted p."""
-    lines: dict[tuple[str, str, str], dict[str, TableCell]] = {}
+    lines: dict[tuple[str, str, str], dict[str, ShownCell]] = {}
     for item in table.comparisons:
         if item.test.difference is None:
             continue
         untested = "one fold" if item.test.num_folds == 1 else "the same in every fold"
         p_text = untested if item.p_adjusted is None else f"p = {item.p_adjusted:.3f}"
         place = ("with" if item.graph else "without", item.model, item.baseline)
-        lines.setdefault(place, {})[item.dataset] = TableCell(item.test.difference, remark=p_text)
+        lines.setdefault(place, {})[item.dataset] = ShownCell(item.test.difference, remark=p_text)
     if not lines:
         return []
-    empty = TableCell(None)
-    rows = [TableRow(place, tuple(cells.get(name, empty) for name in table.datasets)) for place, cells in lines.items()]
-    titles = tuple(DATASET_TITLES[dataset] for dataset in table.datasets)
+    empty = ShownCell(None)
+    rows = [
+        ShownRow(place, tuple(cells.get(name, empty) for name in table.datasets)) for place, cells in lines.items()
+    ]
     caption = "Mean difference over common folds, in points; p after Holm's correction. Positive: ours is better."
     title = _title(table, protocol, ": our models against the baselines")
-    return [Table(title, ("graph", "model", "against"), titles, tuple(rows), caption=caption)]
+    return [ShownTable(title, ("graph", "model", "against"), _columns(table), tuple(rows), caption=caption)]

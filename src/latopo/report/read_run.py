@@ -1,0 +1,45 @@
+"""A run of any kind, recognised by its files, as the data of a report."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from latopo.errors import LatopoError
+from latopo.report.fit_run import read_fit_run
+from latopo.report.report_data import ReportData
+from latopo.report.reproduce_run import read_results
+from latopo.report.train_run import read_train_run
+
+__all__ = ["read_run"]
+
+
+def read_run(folder: Path, fold: int | None = None, baselines: Sequence[Path] | None = None) -> ReportData:
+    """The data of a run of ``latopo train``, ``latopo fit`` or ``latopo reproduce``.
+
+    Args:
+        folder: the run.
+        fold: of ``latopo train``, the fold to draw; the first finished one by default.
+        baselines: of ``latopo train``, other runs on the same data and folds to compare the score with; by default
+            runs of baseline models under the same protocol in the same parent folder.
+
+    Raises:
+        LatopoError: the folder is none of these, or is damaged.
+    """
+    if not folder.is_dir():
+        raise LatopoError(f"report: {folder} is not a folder; give the folder of a run")
+    try:
+        if (folder / "settings.json").is_file():
+            return read_train_run(folder, fold, baselines)
+        if fold is not None or baselines:
+            raise LatopoError(f"report: {folder} is not a run of latopo train, so it has no folds and no baselines")
+        if (folder / "run.json").is_file():
+            return read_fit_run(folder)
+        if (folder / "records.jsonl").is_file():
+            return read_results(folder)
+    except LatopoError:
+        raise
+    except (LookupError, TypeError, ValueError, AttributeError) as error:
+        raise LatopoError(f"report: a file in {folder} is damaged ({error!r}); run it again") from error
+    raise LatopoError(
+        f"report: {folder} is not a latopo run: it has no settings.json (train), run.json (fit) or records.jsonl "
+        "(reproduce)"
+    )
