@@ -75,7 +75,7 @@ def _read(source: str, encoding: str | None) -> tuple["RawTable", str | None]:
             entry = find_dataset(source)
         except LatopoError as error:
             raise LatopoError(f"{source} is no file, and {error}") from error
-        if entry.family != "table":
+        if entry.has_graph:
             raise LatopoError(f"{entry.title} is a graph, not a table: use latopo train {entry.name}")
         x, y, names = read_table(entry.name)
         columns: list[list[str | None]] = [[repr(float(cell)) for cell in column] for column in x.T]
