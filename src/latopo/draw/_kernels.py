@@ -37,7 +37,7 @@ def count_common(ptr: IntArray, neighbor: IntArray) -> FloatArray:
 # With these two options, and only with both, the loop uses vector instructions: all pairs are then faster than a tree
 # up to 5,000 nodes, and simpler.
 @numba.njit(nogil=True, cache=True, fastmath=True, error_model="numpy")
-def _push(i: int, x: SingleArray, y: SingleArray, mass: SingleArray) -> tuple[float, float]:
+def _push(i: int, x: SingleArray, y: SingleArray, mass: SingleArray) -> tuple[np.float32, np.float32]:
     push_x = push_y = np.float32(0)
     for j in range(x.size):
         dx, dy = x[i] - x[j], y[i] - y[j]

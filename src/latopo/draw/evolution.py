@@ -158,14 +158,15 @@ def _draw_degrees(axes: Sequence[Any], complexes: Sequence[CellComplex], palette
     usual = max(int(np.quantile(degree, 0.99)) if len(degree) else 0 for degree in degrees)
     step = 1 + usual // _MOST_BINS
     starts = np.arange(0, usual + 1 + step, step)
+    for ax in axes[1:]:  # before the bars, so that the scales suit all of them
+        ax.sharex(axes[0])
+        ax.sharey(axes[0])
     for ax, degree in zip(axes, degrees, strict=True):
         bar = np.minimum(degree // step, len(starts) - 1)
         share = 100 * np.bincount(bar, minlength=len(starts)) / max(len(degree), 1)
         ax.bar(starts, share, width=0.9 * step, color=palette.edge)
         ax.spines[["top", "right"]].set_visible(False)
         ax.tick_params(labelsize="small")
-        ax.sharex(axes[0])
-        ax.sharey(axes[0])
     axes[0].set_xticks(*_degree_ticks(int(starts[-1])))
     axes[0].set_ylabel("% of nodes")
 
