@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from latopo.data import find_dataset
-from latopo.data.root import raw_folder
+from latopo.data.raw_files import RawFile, find_folder
 
 
 @pytest.fixture(scope="session")
@@ -35,7 +35,7 @@ def real() -> Callable[[str], Path]:
     """Call with a name: the folder that holds the real raw files, or a skipped test."""
 
     def folder_of(name: str) -> Path:
-        folder = raw_folder(find_dataset(name).raw_files)
+        folder = find_folder(find_dataset(name).raw_files)
         if folder is None:
             pytest.skip(f"no raw files of {name} under the data root; set LATOPO_DATA")
         return folder
@@ -59,6 +59,6 @@ def tiny_filtered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         test_masks=np.stack([masks[2]] * 10),
     )
     digest = hashlib.sha256(path.read_bytes()).hexdigest()
-    checksums = {"filtered/chameleon_filtered.npz": digest}
-    monkeypatch.setattr("latopo.data.checksums.known_checksums", lambda: checksums)
+    known = {"filtered/chameleon_filtered.npz": RawFile(digest, "https://nowhere.test/chameleon_filtered.npz")}
+    monkeypatch.setattr("latopo.data.raw_files.registry", lambda: known)
     return tmp_path / "root"

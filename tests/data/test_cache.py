@@ -1,44 +1,52 @@
-import torch
-from torch_geometric.data import Data
+import os
 
-from latopo.data.cache import read_data, write_data
-from latopo.data.features import csr_tensor
+import pytest
 
-
-def _graph(x: torch.Tensor) -> Data:
-    return Data(
-        x=x, y=torch.tensor([1, 0]), edge_index=torch.tensor([[0], [1]]), train_mask=torch.tensor([True, False])
-    )
+from latopo.data.cache import cache_root, written_atomically
+from latopo.errors import LatopoError
 
 
-def test_dense_round_trip(tmp_path):
-    data = _graph(torch.tensor([[1.0, 2.0], [3.0, 4.0]]).t())  # not contiguous
-    write_data(tmp_path / "file", data)
-    back = read_data(tmp_path / "file")
-    assert sorted(back.keys()) == ["edge_index", "train_mask", "x", "y"]
-    assert all(torch.equal(back[key], data[key]) for key in ("x", "y", "edge_index", "train_mask"))
+def test_cache_follows_xdg_then_home(monkeypatch, tmp_path):
+    monkeypatch.delenv("LATOPO_CACHE")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "xdg"))
+    assert cache_root() == tmp_path / "xdg" / "latopo"
+    monkeypatch.delenv("XDG_CACHE_HOME")
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    assert cache_root() == tmp_path / "home" / ".cache" / "latopo"
 
 
-def test_sparse_round_trip(tmp_path):
-    x = csr_tensor(torch.tensor([0, 0, 2]), torch.tensor([1, 3]), torch.tensor([5.0, 6.0]), (2, 4))
-    write_data(tmp_path / "file", _graph(x))
-    back = read_data(tmp_path / "file")
-    assert back.x.layout == torch.sparse_csr
-    assert back.x.shape == (2, 4)
-    assert torch.equal(back.x.to_dense(), x.to_dense())
-    assert sorted(back.keys()) == ["edge_index", "train_mask", "x", "y"]
+def test_failed_write_leaves_the_old_file_and_no_draft(tmp_path):
+    target = tmp_path / "file"
+    target.write_text("old")
+
+    def write_half() -> None:
+        with written_atomically(target) as draft:
+            draft.write_text("half")
+            raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        write_half()
+    assert target.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [target]
 
 
-def test_missing_or_damaged_file_is_none(tmp_path):
-    assert read_data(tmp_path / "file") is None
-    write_data(tmp_path / "file", _graph(torch.eye(2)))
-    content = (tmp_path / "file").read_bytes()
-    for damaged in (b"", content[:20], content[:-1]):
-        (tmp_path / "file").write_bytes(damaged)
-        assert read_data(tmp_path / "file") is None
+def write(path):
+    with written_atomically(path) as draft:
+        draft.write_text("")
 
 
-def test_others_may_read_it(tmp_path):
-    write_data(tmp_path / "file", _graph(torch.ones(2, 3)))
-    (tmp_path / "plain").touch()
-    assert (tmp_path / "file").stat().st_mode == (tmp_path / "plain").stat().st_mode
+def test_missing_folders_are_made(tmp_path):
+    write(tmp_path / "new" / "folder" / "file")
+    assert (tmp_path / "new" / "folder" / "file").exists()
+
+
+def test_unusable_cache_folder_says_what_to_set(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(LatopoError, match="LATOPO_CACHE"):
+        write(tmp_path / "file" / "below" / "file")
+
+
+def test_read_only_cache_folder_says_what_to_set(monkeypatch, tmp_path):
+    monkeypatch.setattr(os, "access", lambda path, mode: False)
+    with pytest.raises(LatopoError, match="read-only"):
+        write(tmp_path / "file")

@@ -1,9 +1,8 @@
-from pathlib import Path
+from pkgutil import resolve_name
 
 import pytest
 
 from latopo.data import find_dataset, list_datasets
-from latopo.data.sources import _PYG_CLASSES, _DownloadOnly, _open
 from latopo.errors import LatopoError
 
 PAPER = {  # fold seed, gain, epochs
@@ -62,16 +61,10 @@ def test_unknown_name_suggests_a_near_one():
 
 
 def test_embedded_and_tables():
-    embedded = {name for name in list_datasets() if find_dataset(name).embedded}
+    embedded = {name for name in list_datasets() if not find_dataset(name).raw_files}
     assert embedded == {"digits", "wine", "breast_cancer", "iris", "diabetes", "karate"}
     assert {name for name in embedded if find_dataset(name).has_graph} == {"karate"}
 
 
-@pytest.mark.parametrize("name", [n for n in list_datasets() if find_dataset(n).family in _PYG_CLASSES])
-def test_raw_files_are_those_of_the_pyg_class(name, tmp_path):
-    class WithoutNetwork(_DownloadOnly):
-        def download(self) -> None:
-            pass
-
-    paths = _open(WithoutNetwork, find_dataset(name), tmp_path).raw_paths
-    assert tuple(Path(path).relative_to(tmp_path).as_posix() for path in paths) == find_dataset(name).raw_files
+def test_every_reader_exists():
+    assert all(callable(resolve_name(find_dataset(name).reader)) for name in list_datasets())

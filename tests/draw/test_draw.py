@@ -121,23 +121,6 @@ def test_nodes_only() -> None:
     assert legend_texts(drawing) == ["class 0", "class 1", "edges (0)"]
 
 
-@pytest.mark.parametrize("pos", [[[0, 0]], np.full((6, 2), np.nan)])
-def test_wrong_positions(house: CellComplex, pos) -> None:
-    with pytest.raises(LatopoError, match=r"draw: pos has shape .* expected finite numbers \[6, 2\]"):
-        draw(house, pos=pos)
-
-
-def test_a_notebook_shows_our_figure_once(house: CellComplex) -> None:
-    assert draw(house, pos=POS)._repr_png_().startswith(b"\x89PNG")
-    from matplotlib import pyplot
-
-    figure, ax = pyplot.subplots()
-    try:
-        assert draw(house, pos=POS, ax=ax)._repr_png_() is None
-    finally:
-        pyplot.close(figure)
-
-
 def test_missing_matplotlib_is_named(house: CellComplex, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(LatopoError, match=r'draw: matplotlib is missing; run pip install "latopo\[viz\]"'):

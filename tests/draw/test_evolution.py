@@ -71,6 +71,16 @@ def test_degrees_in_per_cent(snapshots: list[Snapshot]) -> None:
     np.testing.assert_allclose(heights[2], [sixth, 0, 3 * sixth, 2 * sixth, 0], atol=1e-9)
 
 
+def test_no_bar_is_cut_off(snapshots: list[Snapshot]) -> None:
+    ring = torch.stack([torch.arange(6), (torch.arange(6) + 1) % 6]).sort(dim=0).values
+    evolution = draw_evolution([*snapshots, Snapshot(CellComplex(6, ring), 200)], Y)
+    evolution.figure.draw_without_rendering()
+    tallest = max(bar.get_height() for ax in evolution.histograms for bar in ax.patches)
+    assert tallest == 100
+    assert {ax.get_ylim()[1] for ax in evolution.histograms} == {evolution.histograms[0].get_ylim()[1]}
+    assert evolution.histograms[0].get_ylim()[1] > tallest
+
+
 def test_a_hub_does_not_squeeze_the_degrees() -> None:
     star = CellComplex(400, torch.stack([torch.zeros(399, dtype=torch.int64), torch.arange(1, 400)]))
     (ax,) = draw_evolution([Snapshot(star)], pos=np.random.default_rng(0).random((400, 2))).histograms

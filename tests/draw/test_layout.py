@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from latopo import CellComplex
 from latopo.draw import layout
+from latopo.draw.layout import pack
 
 
 def random_complex(num_nodes: int, num_edges: int, seed: int) -> CellComplex:
@@ -84,3 +85,32 @@ def test_components_do_not_mix() -> None:
     owner = np.concatenate([np.repeat([0, 1], 36), np.full(10, 2)])
     assert (owner[distance.argmin(axis=1)] == owner)[:72].all()
     assert distance[72:].min() > 0.5 * np.median(distance[:72].min(axis=1))
+
+
+def test_packed_components_keep_their_shape() -> None:
+    position = np.array([[0.0, 0], [2, 0], [2, 1], [0, 0], [0, 1]])
+    components = [np.array([0, 1, 2]), np.array([3, 4])]
+    packed = pack(position, components, gap=1.0)
+    for nodes in components:
+        np.testing.assert_allclose(packed[nodes] - packed[nodes[0]], position[nodes] - position[nodes[0]])
+
+
+def test_nothing_foreign_lands_inside_a_ring() -> None:
+    angle = np.arange(40) * np.pi / 20
+    ring = 10 * np.stack([np.cos(angle), np.sin(angle)], axis=1)
+    packed = pack(np.concatenate([ring, np.zeros((5, 2))]), [np.arange(40), *np.arange(40, 45)[:, None]], gap=1.0)
+    center = packed[:40].mean(axis=0)
+    assert np.linalg.norm(packed[40:] - center, axis=1).min() > 10
+
+
+def test_a_long_component_does_not_ask_for_a_huge_grid() -> None:
+    position = np.stack([np.arange(20_000.0), np.zeros(20_000)], axis=1)
+    packed = pack(position, [np.arange(19_999), np.array([19_999])], gap=1.0)
+    assert np.isfinite(packed).all()
+    assert np.linalg.norm(packed[:-1] - packed[-1], axis=1).min() >= 1
+
+
+def test_many_isolated_nodes_fill_a_square() -> None:
+    position = layout(CellComplex(1000, torch.zeros(2, 0, dtype=torch.int64)))
+    assert len(np.unique(position.round(6), axis=0)) == 1000
+    assert np.ptp(position, axis=0).min() > 1.8

@@ -45,9 +45,9 @@ def datasets(
 
 
 def _is_here(entry: "DatasetEntry", data_root: Path | None) -> bool:
-    from latopo.data.root import raw_folder
+    from latopo.data.raw_files import find_folder
 
-    return entry.embedded or raw_folder(entry.raw_files, data_root) is not None
+    return find_folder(entry.raw_files, data_root) is not None
 
 
 def _measure(entries: Iterable["DatasetEntry"], data_root: Path | None) -> None:

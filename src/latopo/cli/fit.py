@@ -79,7 +79,7 @@ def _read(source: str, encoding: str | None) -> tuple["pd.DataFrame", str | None
         entry = find_dataset(source)
     except LatopoError as error:
         raise LatopoError(f"{source} is not a file, and {error}") from error
-    if entry.family != "table":
+    if entry.has_graph:
         raise LatopoError(f"{entry.title} is a graph, not a table: use latopo train {entry.name}")
     x, y, names = read_table(entry.name)
     return pd.DataFrame(x, columns=names).assign(target=y), "target"

@@ -1,40 +1,49 @@
-"""Parsed data sets on disk, as safetensors: quick to read, sparse where the features are, and no code to unpickle."""
+"""Where latopo keeps what it makes of raw files. Nothing here needs torch: ``latopo datasets`` answers quickly."""
 
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
-from safetensors import SafetensorError
-from safetensors.torch import load_file
-from safetensors.torch import save as to_bytes
-from torch import Tensor
-from torch_geometric.data import Data
+from latopo._files import atomic_path
+from latopo.errors import LatopoError
 
-from latopo.data.features import csr_tensor, is_sparse
-from latopo.data.root import written_atomically
+#: Raised whenever the content of cached files changes, so that old ones are never mistaken for new ones.
+CACHE_FORMAT = 1
 
 
-def write_data(path: Path, data: Data) -> None:
-    """Write the tensors of ``data`` to ``path``; a CSR feature matrix is stored by its three parts."""
-    with written_atomically(path) as draft:
-        draft.write_bytes(to_bytes(_flatten(data)))
+def cache_root() -> Path:
+    """Folder for what latopo writes: ``$LATOPO_CACHE``, else ``$XDG_CACHE_HOME/latopo``, else ``~/.cache/latopo``.
+
+    Example:
+        >>> cache_root().is_absolute()
+        True
+    """
+    if chosen := os.environ.get("LATOPO_CACHE"):
+        return Path(chosen).expanduser().absolute()
+    return Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser().absolute() / "latopo"
 
 
-def read_data(path: Path) -> Data | None:
-    """Read what :func:`write_data` wrote; None if there is no such file, or it is damaged and has to be made again."""
+def cache_file(kind: str, name: str) -> Path:
+    """Path of a cached file, which need not exist.
+
+    Example:
+        >>> cache_file("statistics", "cora.json").name
+        'cora-v1.json'
+    """
+    stem, dot, suffix = name.rpartition(".")
+    return cache_root() / kind / f"{stem}-v{CACHE_FORMAT}{dot}{suffix}"
+
+
+@contextmanager
+def written_atomically(path: Path) -> Iterator[Path]:
+    """:func:`latopo._files.atomic_path` in a folder that is created if need be."""
+    reason = "it is read-only"
     try:
-        tensors = load_file(path)
-    except (FileNotFoundError, SafetensorError):
-        return None
-    if "x_shape" in tensors:
-        rows, columns = tensors.pop("x_shape").tolist()
-        parts = (tensors.pop("x_crow"), tensors.pop("x_col"), tensors.pop("x_values"))
-        tensors["x"] = csr_tensor(*parts, (rows, columns))
-    return Data(**tensors)
-
-
-def _flatten(data: Data) -> dict[str, Tensor]:
-    tensors = {key: value.contiguous() for key, value in data if isinstance(value, Tensor) and key != "x"}
-    x: Tensor = data.x
-    if not is_sparse(x):
-        return tensors | {"x": x.contiguous()}
-    shape = x.crow_indices().new_tensor(x.shape)
-    return tensors | {"x_crow": x.crow_indices(), "x_col": x.col_indices(), "x_values": x.values(), "x_shape": shape}
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        reason = str(error.strerror)
+    if not (path.parent.is_dir() and os.access(path.parent, os.W_OK)):
+        raise LatopoError(f"data: cannot write to {path.parent} ({reason}); set LATOPO_CACHE to a writable folder")
+    with atomic_path(path) as draft:
+        yield draft

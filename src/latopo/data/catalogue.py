@@ -4,32 +4,42 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Literal
 
+from latopo.data.raw_files import paths_under
 from latopo.errors import LatopoError
 
-Family = Literal["planetoid", "coauthor", "webkb", "actor", "wikipedia", "filtered", "table", "karate"]
 Task = Literal["classification", "regression"]
 FeatureTreatment = Literal["row-normalised", "as given", "standardised", "unit range"]
 
+_READERS = "latopo.data.readers"
 _GEOM_GCN = "github.com/graphdml-uiuc-jlu/geom-gcn"
 
 
 @dataclass(frozen=True)
 class DatasetEntry:
-    """One data set.
+    """One data set. To add one, add its entry to this file.
+
+    Files of a known format take one line, such as ``_web_pages("Washington")``; any other data set names its reader::
+
+        DatasetEntry("moons", "Two moons", "scikit-learn", "my_package.moons:read", has_graph=False)
+
+    with ``def read(entry: DatasetEntry, root: Path) -> Data``, which gives ``x``, ``y`` and, for a graph,
+    ``edge_index``. Each raw file, if there are any, has a line in ``raw_files.txt``: path, SHA-256 and address.
 
     Attributes:
         name: the canonical, lower-case name.
         title: the name as the paper and PyG write it.
-        family: which reader opens it.
-        source: where the raw files come from.
-        raw_files: their paths under the data root; none if the data set comes with a library.
-        split_files: the ten Geom-GCN splits, where they are files that loading does not need.
+        source: where the data come from.
+        reader: ``"module:function"`` that reads them; a string, so that listing data sets does not import torch.
+        path: folder of the raw files under the data root, or the one file; empty if they come with a library.
+        split_path: folder of the ten Geom-GCN splits if loading does not need them.
+        masks: published splits that come with the data: Planetoid's ``"public"`` one, or ``"ten"`` as Geom-GCN has.
         aliases: other names that :func:`find_dataset` understands.
         features: what :func:`latopo.data.load` does to the features, the same for all models. Planetoid's rows are
-            divided by their sums; other bags of words stay 0/1, for row-normalising costs 8 to 11 points on WebKB. The
-            columns of tables have different units and are standardised (targets play no part); pixels are divided by
-            their largest value.
+            divided by their sums; other bags of words stay 0/1, since row-normalising costs 8 to 11 points on WebKB.
+            The columns of tables have different units and are standardised (targets play no part); pixels are divided
+            by their largest value.
         task: what ``y`` is.
+        has_graph: whether a graph is given; tables have none.
         fold_seed: seed of the ten folds; the authors' for the paper's nine graphs, 0 for all others.
         epochs: how long the paper trains; sets that are not in the paper follow those of their kind.
         gain: the gain γ that the authors start from; None if they do not use the data set.
@@ -37,26 +47,28 @@ class DatasetEntry:
 
     name: str
     title: str
-    family: Family
     source: str
-    raw_files: tuple[str, ...] = ()
-    split_files: tuple[str, ...] = ()
+    reader: str
+    path: str = ""
+    split_path: str = ""
+    masks: Literal["public", "ten"] | None = None
     aliases: tuple[str, ...] = ()
     features: FeatureTreatment = "as given"
     task: Task = "classification"
+    has_graph: bool = True
     fold_seed: int = 0
     epochs: int = 200
     gain: float | None = None
 
     @property
-    def embedded(self) -> bool:
-        """Whether the data set comes with an installed library, so that no file is needed."""
-        return not self.raw_files
+    def raw_files(self) -> tuple[str, ...]:
+        """Paths of the raw files under the data root; none if the data set comes with a library."""
+        return paths_under(self.path)
 
     @property
-    def has_graph(self) -> bool:
-        """Whether a graph is given; tables have none."""
-        return self.family != "table"
+    def split_files(self) -> tuple[str, ...]:
+        """Paths of the ten Geom-GCN splits under the data root, if they are apart from the raw files."""
+        return paths_under(self.split_path)
 
     @property
     def in_paper(self) -> bool:
@@ -65,15 +77,14 @@ class DatasetEntry:
 
 
 def _planetoid(title: str, gain: float) -> DatasetEntry:
-    name, folder = title.lower(), f"Planetoid/{title}"
-    parts = ("x", "tx", "allx", "y", "ty", "ally", "graph", "test.index")
     return DatasetEntry(
-        name=name,
+        name=title.lower(),
         title=title,
-        family="planetoid",
         source="github.com/kimiyoung/planetoid",
-        raw_files=tuple(f"{folder}/raw/ind.{name}.{part}" for part in parts),
-        split_files=_split_files(f"{folder}/geom-gcn/raw", name),
+        reader=f"{_READERS}:read_planetoid",
+        path=f"Planetoid/{title}/raw",
+        split_path=f"Planetoid/{title}/geom-gcn/raw",
+        masks="public",
         features="row-normalised",
         fold_seed=77,
         gain=gain,
@@ -84,9 +95,9 @@ def _coauthor(title: str, epochs: int) -> DatasetEntry:
     return DatasetEntry(
         name=title.lower(),
         title=title,
-        family="coauthor",
         source="github.com/shchur/gnn-benchmark",
-        raw_files=(f"Coauthor/{title}/raw/ms_academic_{title[:3].lower()}.npz",),
+        reader=f"{_READERS}:read_coauthor",
+        path=f"Coauthor/{title}/raw/ms_academic_{title[:3].lower()}.npz",
         aliases=(f"coauthor-{title.lower()}",),
         fold_seed=77,
         epochs=epochs,
@@ -94,27 +105,39 @@ def _coauthor(title: str, epochs: int) -> DatasetEntry:
     )
 
 
-def _web_pages(title: str, fold_seed: int = 0, gain: float | None = None) -> DatasetEntry:
-    name = title.lower()
-    raw_files = _geom_gcn_files(f"WebKB/{name}/raw", name)
+def _geom_gcn(
+    title: str, path: str, fold_seed: int = 0, gain: float | None = None, aliases: tuple[str, ...] = ()
+) -> DatasetEntry:
     return DatasetEntry(
-        name, title, "webkb", _GEOM_GCN, raw_files=raw_files, fold_seed=fold_seed, epochs=100, gain=gain
+        name=title.lower(),
+        title=title,
+        source=_GEOM_GCN,
+        reader=f"{_READERS}:read_geom_gcn",
+        path=path,
+        masks="ten",
+        aliases=aliases,
+        fold_seed=fold_seed,
+        epochs=100,
+        gain=gain,
     )
 
 
+def _web_pages(title: str, fold_seed: int = 0, gain: float | None = None) -> DatasetEntry:
+    return _geom_gcn(title, f"WebKB/{title.lower()}/raw", fold_seed, gain)
+
+
 def _wikipedia(title: str) -> DatasetEntry:
-    name = title.lower()
-    raw_files = _geom_gcn_files(f"WikipediaNetwork/{name}/geom_gcn/raw", name)
-    return DatasetEntry(name, title, "wikipedia", _GEOM_GCN, raw_files=raw_files, fold_seed=1045, epochs=100, gain=15.0)
+    return _geom_gcn(title, f"WikipediaNetwork/{title.lower()}/geom_gcn/raw", fold_seed=1045, gain=15.0)
 
 
 def _filtered(title: str) -> DatasetEntry:
     return DatasetEntry(
         name=f"{title.lower()}-filtered",
         title=f"{title} (filtered)",
-        family="filtered",
         source="github.com/yandex-research/heterophilous-graphs",
-        raw_files=(f"filtered/{title.lower()}_filtered.npz",),
+        reader=f"{_READERS}:read_filtered",
+        path=f"filtered/{title.lower()}_filtered.npz",
+        masks="ten",
         aliases=(f"filtered-{title.lower()}",),
         epochs=100,
     )
@@ -123,15 +146,8 @@ def _filtered(title: str) -> DatasetEntry:
 def _table(
     name: str, title: str, features: FeatureTreatment = "standardised", task: Task = "classification"
 ) -> DatasetEntry:
-    return DatasetEntry(name, title, "table", "scikit-learn", features=features, task=task)
-
-
-def _geom_gcn_files(folder: str, name: str) -> tuple[str, ...]:
-    return (f"{folder}/out1_node_feature_label.txt", f"{folder}/out1_graph_edges.txt", *_split_files(folder, name))
-
-
-def _split_files(folder: str, name: str) -> tuple[str, ...]:
-    return tuple(f"{folder}/{name}_split_0.6_0.2_{fold}.npz" for fold in range(10))
+    reader = f"{_READERS}:read_embedded_table"
+    return DatasetEntry(name, title, "scikit-learn", reader, features=features, task=task, has_graph=False)
 
 
 _ENTRIES = (
@@ -145,9 +161,7 @@ _ENTRIES = (
     _wikipedia("Chameleon"),
     _wikipedia("Squirrel"),
     _web_pages("Cornell"),
-    DatasetEntry(
-        "actor", "Actor", "actor", _GEOM_GCN, _geom_gcn_files("Actor/raw", "film"), aliases=("film",), epochs=100
-    ),
+    _geom_gcn("Actor", "Actor/raw", aliases=("film",)),
     _filtered("Chameleon"),
     _filtered("Squirrel"),
     _table("digits", "Digits", features="unit range"),
@@ -155,7 +169,7 @@ _ENTRIES = (
     _table("breast_cancer", "Breast cancer"),
     _table("iris", "Iris"),
     _table("diabetes", "Diabetes", task="regression"),
-    DatasetEntry("karate", "Karate club", "karate", "PyG"),
+    DatasetEntry("karate", "Karate club", "PyG", f"{_READERS}:read_karate"),
 )
 
 

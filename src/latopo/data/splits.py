@@ -1,17 +1,18 @@
 """Which nodes train, choose and test: the authors' folds under two protocols, and the published splits."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 import torch
 from torch import Tensor
+from torch_geometric.data import Data
 
-from latopo.data.catalogue import DatasetEntry, find_dataset
-from latopo.data.checksums import verify
+from latopo.data.catalogue import find_dataset
 from latopo.data.loading import load_untreated
-from latopo.data.root import AnyPath, raw_folder
-from latopo.data.sources import fetch
+from latopo.data.raw_files import AnyPath, require_files
+from latopo.data.readers import MASKS, read_masks
 from latopo.errors import LatopoError
 
 NUM_FOLDS = 10
@@ -89,36 +90,25 @@ def geom_gcn_split(name: str, fold: int, data_root: AnyPath | None = None) -> Sp
     """
     _check_fold("geom_gcn_split", fold)
     entry = find_dataset(name)
-    if entry.split_files:
-        return _read_split_file(entry, fold, data_root)
-    return _masked_split("geom_gcn_split", entry, fold, data_root)
+    if entry.split_path:
+        path = entry.split_files[fold]
+        return _masked(read_masks(require_files((path,), data_root) / path))
+    if entry.masks != "ten":
+        raise LatopoError(f"geom_gcn_split: {entry.title} has no such split; use split(...) for the ten folds")
+    data = load_untreated(entry, data_root)
+    return _masked({part: data[part][:, fold] for part in MASKS})
 
 
 def public_split(name: str, data_root: AnyPath | None = None) -> Split:
     """The fixed split of the Planetoid paper: 20 training nodes per class, 500 for validation, 1,000 for the test."""
-    return _masked_split("public_split", find_dataset(name), None, data_root)
+    entry = find_dataset(name)
+    if entry.masks != "public":
+        raise LatopoError(f"public_split: {entry.title} has no such split; use split(...) for the ten folds")
+    return _masked(load_untreated(entry, data_root))
 
 
-def _masked_split(caller: str, entry: DatasetEntry, fold: int | None, data_root: AnyPath | None) -> Split:
-    families = ("planetoid",) if fold is None else ("webkb", "actor", "wikipedia", "filtered")
-    if entry.family not in families:
-        raise LatopoError(f"{caller}: {entry.title} has no such split; use split(...) for the ten folds")
-    data = load_untreated(entry, data_root)
-    masks = (data.train_mask, data.val_mask, data.test_mask)
-    train, val, test = (_nodes(mask if fold is None else mask[:, fold]) for mask in masks)
-    return Split(train, val, test)
-
-
-def _read_split_file(entry: DatasetEntry, fold: int, data_root: AnyPath | None) -> Split:
-    folder = raw_folder(entry.split_files, data_root) or fetch(entry, entry.split_files, data_root)
-    verify(folder, entry.split_files[fold : fold + 1])
-    with np.load(folder / entry.split_files[fold], allow_pickle=False) as masks:
-        train, val, test = (_nodes(torch.from_numpy(masks[f"{part}_mask"])) for part in ("train", "val", "test"))
-    return Split(train, val, test)
-
-
-def _nodes(mask: Tensor) -> Tensor:
-    return mask.nonzero().flatten()
+def _masked(masks: Mapping[str, Tensor] | Data) -> Split:
+    return Split(*(masks[part].nonzero().flatten() for part in MASKS))
 
 
 def _check_fold(caller: str, fold: int) -> None:

@@ -5,8 +5,9 @@ from dataclasses import asdict, dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from latopo.data.cache import cache_file, written_atomically
 from latopo.data.catalogue import DatasetEntry, find_dataset
-from latopo.data.root import AnyPath, cache_file, written_atomically
+from latopo.data.raw_files import AnyPath
 
 if TYPE_CHECKING:
     from torch import Tensor

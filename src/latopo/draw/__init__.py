@@ -3,13 +3,14 @@
 The figures need matplotlib (``pip install "latopo[viz]"``), the layout and the notebook's drawing do not.
 """
 
-from latopo.draw.draw import Drawing, draw
+from latopo.draw.draw import draw
 from latopo.draw.evolution import Evolution, Snapshot, draw_evolution
+from latopo.draw.figure import save_figure
 from latopo.draw.layout import layout
 from latopo.draw.notebook import to_html
+from latopo.draw.paint import Drawing
 from latopo.draw.palette import PALETTES, Palette
 from latopo.draw.sample import sample_neighborhoods
-from latopo.draw.save import save_figure
 
 __all__ = [
     "PALETTES",

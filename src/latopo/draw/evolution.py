@@ -1,10 +1,8 @@
 """``draw_evolution``: the paper's figure of a complex that changes over the training."""
 
 import math
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,16 +10,11 @@ import torch
 from numpy.typing import NDArray
 
 from latopo.complex import CellComplex
-from latopo.draw import paint
 from latopo.draw._kernels import FloatArray
-from latopo.draw._matplotlib import new_figure, plain, require_matplotlib
-from latopo.draw.arrays import cell_arrays
-from latopo.draw.draw import Drawing, check_positions, draw_cells, notebook_png
-from latopo.draw.labels import ClassNames, NodeLook, as_labels, class_codes, is_quantity, node_look
-from latopo.draw.layout import layout
-from latopo.draw.palette import Palette, get_palette
-from latopo.draw.sample import sample_neighborhoods, sample_note, take_nodes
-from latopo.draw.save import save_figure
+from latopo.draw.figure import Shown, new_figure, plain
+from latopo.draw.labels import ClassNames, as_labels, class_codes, is_quantity
+from latopo.draw.paint import Drawing, View
+from latopo.draw.palette import Palette
 from latopo.errors import LatopoError
 
 _MOST_BINS = 40
@@ -65,27 +58,23 @@ class Snapshot:
 
 
 @dataclass(frozen=True, eq=False)
-class Evolution:
+class Evolution(Shown):
     """What :func:`draw_evolution` drew.
 
     Attributes:
-        figure: the matplotlib figure.
         drawings: one per snapshot.
         histograms: the axes of the degree distributions.
         pos: the common positions of the drawn nodes, [n, 2].
     """
 
-    figure: Any
     drawings: list[Drawing]
     histograms: list[Any]
     pos: FloatArray
 
-    def save(self, path: str | os.PathLike[str], formats: tuple[str, ...] = ()) -> list[Path]:
-        """Write the figure; see :func:`~latopo.draw.save_figure`."""
-        return save_figure(self.figure, path, formats)
-
-    def _repr_png_(self) -> bytes | None:
-        return notebook_png(self.figure)
+    @property
+    def figure(self) -> Any:
+        """The figure that holds them all."""
+        return self.drawings[0].figure
 
 
 def draw_evolution(
@@ -126,41 +115,29 @@ def draw_evolution(
         >>> len(evolution.drawings), sorted(evolution.drawings[1].polygons)
         (2, [4])
     """
-    require_matplotlib("draw_evolution")
-    num_nodes = _common_size(snapshots)
-    colors = get_palette(palette, "draw_evolution")
-    look = node_look(num_nodes, y, colors, class_names, unlabelled)
-    given = check_positions(pos, num_nodes, "draw_evolution")
-    model = snapshots[layout_from].complex
-    node_ids = sample_neighborhoods(model, max_nodes, seed)
-    position = layout(take_nodes(model, node_ids), seed) if given is None else given[node_ids]
-    figure, panels = _panels(len(snapshots), columns)
-    drawings = []
-    for snapshot, (ax, _) in zip(snapshots, panels, strict=True):
-        cells = cell_arrays(take_nodes(snapshot.complex, node_ids))
-        drawings.append(draw_cells(ax, cells, position, look.take(node_ids), colors, node_ids))
-    histograms = [below for _, below in panels]
-    _draw_degrees(histograms, [snapshot.complex for snapshot in snapshots], colors)
-    for number, (snapshot, below) in enumerate(zip(snapshots, histograms, strict=True)):
-        letter = f"({chr(ord('a') + number)}) " if 1 < len(snapshots) <= 26 else ""
-        below.set_xlabel(f"degree\n{letter}{snapshot.caption(y, unlabelled)}", linespacing=1.8)
-    _add_legend(figure, look, colors, drawings)
-    if len(node_ids) < num_nodes:
-        figure.suptitle(sample_note(len(node_ids), num_nodes), fontsize="small", style="italic")
-    return Evolution(figure, drawings, histograms, position)
-
-
-def _common_size(snapshots: Sequence[Snapshot]) -> int:
-    sizes = {snapshot.complex.num_nodes for snapshot in snapshots}
-    if len(sizes) != 1:
+    if len({snapshot.complex.num_nodes for snapshot in snapshots}) != 1:
+        sizes = sorted({snapshot.complex.num_nodes for snapshot in snapshots})
         raise LatopoError(
-            f"draw_evolution: snapshots have {sorted(sizes)} nodes, expected one or more snapshots on the same nodes"
+            f"draw_evolution: snapshots have {sizes} nodes, expected one or more snapshots on the same nodes"
         )
-    return sizes.pop()
+    model = snapshots[layout_from].complex
+    view = View.of("draw_evolution", model, y, pos, palette, class_names, unlabelled, seed, max_nodes)
+    figure, above, below = _panels(len(snapshots), columns)
+    drawings = [view.paint(ax, snapshot.complex) for ax, snapshot in zip(above, snapshots, strict=True)]
+    _draw_degrees(below, [snapshot.complex for snapshot in snapshots], view.palette)
+    for number, (snapshot, ax) in enumerate(zip(snapshots, below, strict=True)):
+        letter = f"({chr(ord('a') + number)}) " if 1 < len(snapshots) <= 26 else ""
+        ax.set_xlabel(f"degree\n{letter}{snapshot.caption(y, unlabelled)}", linespacing=1.8)
+    entries = view.legend_entries({length for drawing in drawings for length in drawing.polygons})
+    legend_columns = min(len(entries["labels"]), max(2, int(figure.get_figwidth() / 1.3)))
+    figure.legend(**entries, loc="outside lower center", ncols=legend_columns, frameon=False)
+    if view.note is not None:
+        figure.suptitle(view.note, fontsize="small", style="italic")
+    return Evolution(drawings, below, view.position)
 
 
-def _panels(count: int, columns: int) -> tuple[Any, list[tuple[Any, Any]]]:
-    """A figure with a large axes over a small one for each snapshot."""
+def _panels(count: int, columns: int) -> tuple[Any, list[Any], list[Any]]:
+    """A figure with large axes over small ones for each snapshot; the figure, the large axes and the small ones."""
     if columns < 1:
         raise LatopoError(f"draw_evolution: columns is {columns}, expected at least 1")
     width = min(count, columns)
@@ -168,8 +145,8 @@ def _panels(count: int, columns: int) -> tuple[Any, list[tuple[Any, Any]]]:
     figure = new_figure(3.6 * width, 5.2 * height + 0.5)
     grid = figure.add_gridspec(2 * height, width, height_ratios=[3.4, 1] * height)
     places = [divmod(number, width) for number in range(count)]
-    pairs = [(grid[2 * row, column], grid[2 * row + 1, column]) for row, column in places]
-    return figure, [(figure.add_subplot(above), figure.add_subplot(below)) for above, below in pairs]
+    above, below = ([figure.add_subplot(grid[2 * row + k, column]) for row, column in places] for k in (0, 1))
+    return figure, above, below
 
 
 def _draw_degrees(axes: Sequence[Any], complexes: Sequence[CellComplex], palette: Palette) -> None:
@@ -181,14 +158,15 @@ def _draw_degrees(axes: Sequence[Any], complexes: Sequence[CellComplex], palette
     usual = max(int(np.quantile(degree, 0.99)) if len(degree) else 0 for degree in degrees)
     step = 1 + usual // _MOST_BINS
     starts = np.arange(0, usual + 1 + step, step)
+    for ax in axes[1:]:  # before the bars, so that the scales suit all of them
+        ax.sharex(axes[0])
+        ax.sharey(axes[0])
     for ax, degree in zip(axes, degrees, strict=True):
         bar = np.minimum(degree // step, len(starts) - 1)
         share = 100 * np.bincount(bar, minlength=len(starts)) / max(len(degree), 1)
         ax.bar(starts, share, width=0.9 * step, color=palette.edge)
         ax.spines[["top", "right"]].set_visible(False)
         ax.tick_params(labelsize="small")
-        ax.sharex(axes[0])
-        ax.sharey(axes[0])
     axes[0].set_xticks(*_degree_ticks(int(starts[-1])))
     axes[0].set_ylabel("% of nodes")
 
@@ -203,13 +181,6 @@ def _degree_ticks(last: int) -> tuple[list[int], list[str]]:
     spacing = next(n * 10**k for k in range(20) for n in (1, 2, 5) if last <= 5 * n * 10**k)
     ticks = list(range(0, last - spacing // 2, spacing))
     return [*ticks, last], [*map(str, ticks), f"≥{last}"]
-
-
-def _add_legend(figure: Any, look: NodeLook, palette: Palette, drawings: Sequence[Drawing]) -> None:
-    lengths = {length for drawing in drawings for length in drawing.polygons}
-    entries = paint.legend_entries(look, palette, lengths)
-    columns = min(len(entries["labels"]), max(2, int(figure.get_figwidth() / 1.3)))
-    figure.legend(**entries, loc="outside lower center", ncols=columns, frameon=False)
 
 
 def _percent(share: float) -> str:

@@ -1,40 +1,35 @@
-"""Positions of the nodes: a force layout of each connected component, the components packed around the largest."""
+"""Positions of the nodes: a force layout of each connected component, the components packed into a square.
 
-from typing import NamedTuple
+igraph was tried here: its force layouts turn Cora into a hairball, scatter isolated nodes far away, and are slower up
+to 600 nodes; and a notebook's drawing should not need an extra.
+"""
 
 import numpy as np
 from scipy.sparse import csr_array
-from scipy.sparse.csgraph import connected_components
+from scipy.sparse.csgraph import connected_components, dijkstra
 
 from latopo.complex import CellComplex
-from latopo.draw._kernels import FloatArray, IntArray, count_common, pivot_distances, settle
-from latopo.draw.packing import pack
+from latopo.draw._kernels import FloatArray, IntArray, count_common, pack_discs, settle
 
 _PIVOTS = 40
-_ROUNDS = 30
-_STEPS_PER_ROUND = 10
+_STEPS = 300
 _GRAVITY = 0.1
 # Share of an edge's pull that it has even if its ends share no neighbour.
 _BASE_PULL = 0.3
-_LEAF_SIZE = 16
-
-
-class _Graph(NamedTuple):
-    ptr: IntArray
-    neighbor: IntArray
-    weight: FloatArray
+# Of the grid on which components are packed, in each direction.
+_MOST_POINTS = 100
 
 
 def layout(complex: CellComplex, seed: int = 0) -> FloatArray:
     """Positions that show the communities of a complex: [N, 2] float64, centred, longest side from −1 to 1.
 
     Each component starts at a classical scaling of its hop distances to a few pivots, then settles under forces: edges
-    pull, the more strongly the more neighbours their ends share (what holds a community together and what only passes
-    between two pull alike otherwise, and the picture is a ball of hair); nodes push with their degrees, so that hubs
-    get room. Then the components are packed, isolated nodes last.
+    pull, the more strongly the more neighbours their ends share (if edges inside communities and edges between them
+    pulled alike, the picture would be a hairball); nodes push with their degrees, so that hubs get room. Then the
+    components are packed, isolated nodes last.
 
-    The same complex and seed give the same bits. Made for up to 5,000 nodes (Cora's 2,708 take about a second); the
-    time grows as N^1.5. For more nodes see :func:`~latopo.draw.sample_neighborhoods`.
+    The same complex and seed give the same bits on the same machine. Made for up to 5,000 nodes (Cora's 2,708 take half
+    a second); the time grows as N². For more nodes see :func:`~latopo.draw.sample_neighborhoods`.
 
     Example:
         >>> import torch
@@ -45,58 +40,71 @@ def layout(complex: CellComplex, seed: int = 0) -> FloatArray:
     if complex.num_nodes == 0:
         return np.zeros((0, 2))
     graph = _weighted_graph(complex)
+    count, component = connected_components(graph, directed=False)
+    order = np.argsort(component, kind="stable")
+    components = np.split(order, np.searchsorted(component[order], np.arange(1, count)))
     position = np.zeros((complex.num_nodes, 2))
-    components = _components(graph, complex.num_nodes)
     generator = np.random.default_rng(seed)
     for nodes in components:
         if nodes.size > 1:
-            position[nodes] = _place(_subgraph(graph, nodes), generator)
-    return _fit(pack(position, components, complex.edge_index.t().cpu().numpy()))
+            position[nodes] = _place(graph[nodes][:, nodes] if count > 1 else graph, generator)
+    position = pack(position, components, _typical_length(position, complex))
+    low, high = position.min(axis=0), position.max(axis=0)
+    return (position - (low + high) / 2) / max(float((high - low).max()) / 2, 1e-300)
 
 
-def _weighted_graph(complex: CellComplex) -> _Graph:
-    u, v = complex.edge_index.cpu().numpy()
-    size = complex.num_nodes
-    matrix = csr_array((np.ones(2 * u.size), (np.r_[u, v], np.r_[v, u])), shape=(size, size))
-    matrix.sort_indices()
-    ptr, neighbor = matrix.indptr.astype(np.int64), matrix.indices.astype(np.int64)
-    common = count_common(ptr, neighbor)
-    degree = np.diff(ptr)
-    # Jaccard's index of the two neighbourhoods, the ends themselves left out.
-    union = np.repeat(degree, degree) + degree[neighbor] - 2 - common
-    return _Graph(ptr, neighbor, _BASE_PULL + (1 - _BASE_PULL) * common / np.maximum(union, 1))
+def pack(position: FloatArray, components: list[IntArray], gap: float) -> FloatArray:
+    """Shift components (lists of nodes) of ``position`` [N, 2] so that their discs are ``gap`` apart.
 
-
-def _components(graph: _Graph, size: int) -> list[IntArray]:
-    matrix = csr_array((graph.weight, graph.neighbor, graph.ptr), shape=(size, size))
-    count, component = connected_components(matrix, directed=False)
-    order = np.argsort(component, kind="stable")
-    return np.split(order, np.searchsorted(component[order], np.arange(1, count)))
-
-
-def _subgraph(graph: _Graph, nodes: IntArray) -> _Graph:
-    # A whole component in increasing order: rows are gathered, neighbours renumbered, nothing is lost.
-    degree = np.diff(graph.ptr)[nodes]
-    ptr = np.concatenate([[0], np.cumsum(degree)])
-    entry = np.repeat(graph.ptr[nodes] - ptr[:-1], degree) + np.arange(ptr[-1])
-    return _Graph(ptr, np.searchsorted(nodes, graph.neighbor[entry]), graph.weight[entry])
-
-
-def _place(graph: _Graph, generator: np.random.Generator) -> FloatArray:
-    position = _initial(graph, generator)
-    mass = np.diff(graph.ptr) + 1.0
-    # Small components are many, and soon at rest.
-    rounds = _ROUNDS if len(position) > _LEAF_SIZE else _ROUNDS // 3
-    for done in np.arange(rounds) / rounds:
-        temperature = 0.3 * (1 - done) ** 2 + 0.001
-        settle(position, mass, *graph, *_leaves(position), _GRAVITY, temperature, _STEPS_PER_ROUND)
-        position -= position.mean(axis=0)
+    Example:
+        >>> alone = [np.array([0]), np.array([1])]
+        >>> bool(np.ptp(pack(np.zeros((2, 2)), alone, gap=1.0)) >= 1)
+        True
+    """
+    position = position.copy()
+    radius = np.empty(len(components))
+    for number, nodes in enumerate(components):
+        position[nodes] -= (position[nodes].max(axis=0) + position[nodes].min(axis=0)) / 2
+        radius[number] = np.linalg.norm(position[nodes], axis=1).max() + gap / 2
+    order = np.argsort(-radius, kind="stable")
+    # 16 Σr² is more than the area from which placed discs bar a smaller one, 4π Σr²: there is always a free point.
+    half = 2 * float(np.linalg.norm(radius))
+    pitch = max(gap, half / max(_MOST_POINTS / 2, len(components) ** 0.5))
+    for number, shift in zip(order, pack_discs(radius[order], pitch, int(half / pitch) + 1), strict=True):
+        position[components[number]] += shift
     return position
 
 
-def _initial(graph: _Graph, generator: np.random.Generator) -> FloatArray:
-    size = graph.ptr.size - 1
-    hops = pivot_distances(graph.ptr, graph.neighbor, int(generator.integers(size)), min(_PIVOTS, size))
+def _typical_length(position: FloatArray, complex: CellComplex) -> float:
+    u, v = complex.edge_index.cpu().numpy()
+    return float(np.median(np.linalg.norm(position[u] - position[v], axis=1))) if u.size else 1.0
+
+
+def _weighted_graph(complex: CellComplex) -> csr_array:
+    u, v = complex.edge_index.cpu().numpy()
+    size = complex.num_nodes
+    graph = csr_array((np.ones(2 * u.size), (np.r_[u, v], np.r_[v, u])), shape=(size, size))
+    graph.sort_indices()
+    common = count_common(graph.indptr.astype(np.int64), graph.indices.astype(np.int64))
+    degree = np.diff(graph.indptr)
+    # Jaccard's index of the two neighbourhoods, the ends themselves left out.
+    union = np.repeat(degree, degree) + degree[graph.indices] - 2 - common
+    graph.data = _BASE_PULL + (1 - _BASE_PULL) * common / np.maximum(union, 1)
+    return graph
+
+
+def _place(graph: csr_array, generator: np.random.Generator) -> FloatArray:
+    position = np.ascontiguousarray(_initial(graph, generator).T, np.float32)
+    mass = (np.diff(graph.indptr) + 1).astype(np.float32)
+    cooling = 0.3 * (1 - np.arange(_STEPS, dtype=np.float32) / _STEPS) ** 2 + np.float32(0.001)
+    ptr, neighbor = graph.indptr.astype(np.int64), graph.indices.astype(np.int64)
+    settle(position, mass, ptr, neighbor, graph.data.astype(np.float32), _GRAVITY, cooling)
+    return position.T.astype(np.float64)
+
+
+def _initial(graph: csr_array, generator: np.random.Generator) -> FloatArray:
+    size = graph.shape[0]
+    hops = dijkstra(graph, unweighted=True, indices=generator.permutation(size)[:_PIVOTS]).T
     squares = hops**2
     centered = squares.mean(axis=0) + squares.mean(axis=1, keepdims=True) - squares.mean() - squares
     # einsum, not @: BLAS may add in another order with another number of threads.
@@ -105,23 +113,3 @@ def _initial(graph: _Graph, generator: np.random.Generator) -> FloatArray:
     position *= hops.max() / max(np.abs(position).max(), 1e-300)
     # Twins, at equal distances from all pivots, must not start on one spot.
     return position + 0.1 * generator.standard_normal((size, 2))
-
-
-def _leaves(position: FloatArray) -> tuple[IntArray, IntArray]:
-    """Nodes in leaves of about equal number: columns by x, each cut into rows by y; pointers [L + 1] and nodes [N]."""
-    size = len(position)
-    columns = max(1, round((size / _LEAF_SIZE) ** 0.5))
-    if columns == 1:
-        return np.array([0, size]), np.arange(size)
-    rank = np.empty(size, np.int64)
-    rank[np.argsort(position[:, 0], kind="stable")] = np.arange(size)
-    column = rank * columns // size
-    node = np.lexsort((position[:, 1], column))
-    first = np.searchsorted(column[node], np.arange(columns + 1))
-    inner = first[:-1, None] + np.diff(first)[:, None] * np.arange(columns) // columns
-    return np.append(inner, size), node
-
-
-def _fit(position: FloatArray) -> FloatArray:
-    low, high = position.min(axis=0), position.max(axis=0)
-    return (position - (low + high) / 2) / max(float((high - low).max()) / 2, 1e-300)

@@ -6,9 +6,8 @@ import numpy as np
 
 from latopo.complex import CellComplex
 from latopo.draw._kernels import FloatArray, IntArray
-from latopo.draw.arrays import CellArrays, cell_arrays
+from latopo.draw.cells import CellArrays, cell_arrays, edge_opacity, opacity, overlap_opacity
 from latopo.draw.layout import layout
-from latopo.draw.opacity import edge_opacity, opacity, overlap_opacity
 from latopo.draw.palette import PALETTES, Color, polygon_name
 from latopo.draw.sample import sample_neighborhoods, sample_note, take_nodes
 

@@ -1,25 +1,137 @@
-"""Cells as matplotlib's collections, and the legend."""
+"""One complex in matplotlib axes: the cells as collections, and the entries of a legend."""
 
 import math
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
 import numpy as np
+from torch import Tensor
 
-from latopo.draw._kernels import FloatArray
-from latopo.draw._matplotlib import plain
-from latopo.draw.arrays import CellArrays
-from latopo.draw.labels import NodeLook
-from latopo.draw.opacity import edge_opacity, opacity, overlap_opacity
-from latopo.draw.palette import Color, Palette, polygon_name
+from latopo.complex import CellComplex
+from latopo.draw._kernels import FloatArray, IntArray
+from latopo.draw.cells import CellArrays, cell_arrays, edge_opacity, opacity, overlap_opacity
+from latopo.draw.figure import Shown, plain, require_matplotlib
+from latopo.draw.labels import ClassNames, NodeLook, node_look
+from latopo.draw.layout import layout
+from latopo.draw.palette import Color, Palette, get_palette, polygon_name
+from latopo.draw.sample import sample_neighborhoods, sample_note, take_nodes
+from latopo.errors import LatopoError
 
 # More cells than this become an image inside SVG and PDF: viewers choke on more outlines.
 _MOST_OUTLINES = 20_000
 
 
-def paint_polygons(ax: Any, cells: CellArrays, position: FloatArray, palette: Palette) -> dict[int, Any]:
-    """Fill the polygons, the longest at the bottom; {length: ``PolyCollection``}."""
+@dataclass(frozen=True, eq=False)
+class Drawing(Shown):
+    """What :func:`~latopo.draw.draw` drew.
+
+    Attributes:
+        ax: the matplotlib axes.
+        nodes: the ``PathCollection`` of the nodes.
+        edges: the ``LineCollection`` of the edges.
+        polygons: {length: ``PolyCollection``}, of the lengths that occur.
+        legend: the ``Legend``, or None.
+        pos: positions of the drawn nodes, [n, 2].
+        node_ids: their numbers in the complex, [n]: all, unless the complex was sampled.
+    """
+
+    ax: Any
+    nodes: Any
+    edges: Any
+    polygons: dict[int, Any]
+    legend: Any
+    pos: FloatArray
+    node_ids: IntArray
+
+    @property
+    def figure(self) -> Any:
+        """The figure around the axes."""
+        return self.ax.figure.figure
+
+
+@dataclass(frozen=True)
+class View:
+    """What all drawings of complexes on the same nodes share: which nodes, where, and how they look."""
+
+    palette: Palette
+    look: NodeLook
+    node_ids: IntArray
+    position: FloatArray
+    note: str | None
+
+    @classmethod
+    def of(
+        cls,
+        caller: str,
+        cx: CellComplex,
+        y: Any,
+        pos: Any,
+        palette: str | Palette,
+        class_names: ClassNames | None,
+        unlabelled: int | None,
+        seed: int,
+        max_nodes: int,
+    ) -> "View":
+        """The view of a complex, with its layout unless ``pos`` is given; of a large complex, the view of a sample."""
+        require_matplotlib(caller)
+        colors = get_palette(palette, caller)
+        look = node_look(cx.num_nodes, y, colors, class_names, unlabelled)
+        given = _check_positions(caller, pos, cx.num_nodes)
+        node_ids = sample_neighborhoods(cx, max_nodes, seed)
+        position = layout(take_nodes(cx, node_ids), seed) if given is None else given[node_ids]
+        note = None if len(node_ids) == cx.num_nodes else sample_note(len(node_ids), cx.num_nodes)
+        return cls(colors, look, node_ids, position, note)
+
+    def paint(
+        self,
+        ax: Any,
+        cx: CellComplex,
+        max_length: int | None = None,
+        node_size: float | None = None,
+        edge_width: float | None = None,
+    ) -> Drawing:
+        """Polygons, edges and nodes in ``ax``, without a legend."""
+        cells = cell_arrays(take_nodes(cx, self.node_ids), max_length)
+        _frame(ax, self.position)
+        polygons = _paint_polygons(ax, cells, self.position, self.palette)
+        edges = _paint_edges(ax, cells, self.position, self.palette, edge_width)
+        nodes = _paint_nodes(ax, self.position, self.look.take(self.node_ids), node_size)
+        return Drawing(ax, nodes, edges, polygons, None, self.position, self.node_ids)
+
+    def legend_entries(
+        self, lengths: Iterable[int], counts: Mapping[str, int] = MappingProxyType({})
+    ) -> dict[str, list[Any]]:
+        """Keyword arguments of a legend: classes, edges, polygons of these lengths; ``counts`` go in brackets."""
+        from matplotlib.lines import Line2D
+        from matplotlib.patches import Patch
+
+        def node(color: Color, mark: str) -> Any:
+            return Line2D([], [], linestyle="none", marker=mark, markersize=7, markeredgewidth=0, color=color)
+
+        entries = [(name, node(color, mark)) for name, color, mark in self.look.legend]
+        entries.append(("edges", Line2D([], [], color=self.palette.edge, linewidth=2)))
+        for length in sorted(lengths):
+            entries.append((polygon_name(length), Patch(facecolor=self.palette.polygon_color(length), alpha=0.75)))
+        labels = [f"{name} ({counts[name]:,})" if name in counts else name for name, _ in entries]
+        return {"handles": [handle for _, handle in entries], "labels": [plain(label) for label in labels]}
+
+
+def _check_positions(caller: str, pos: Any, num_nodes: int) -> FloatArray | None:
+    if pos is None:
+        return None
+    position = np.asarray(pos.detach().cpu() if isinstance(pos, Tensor) else pos, dtype=np.float64)
+    if position.shape != (num_nodes, 2) or not np.isfinite(position).all():
+        raise LatopoError(
+            f"{caller}: pos has shape {list(position.shape)}, expected finite numbers [{num_nodes}, 2], "
+            "such as latopo.draw.layout(complex) gives"
+        )
+    return position
+
+
+def _paint_polygons(ax: Any, cells: CellArrays, position: FloatArray, palette: Palette) -> dict[int, Any]:
+    """Fill the polygons, the longest at the bottom."""
     from matplotlib.collections import PolyCollection
 
     outlines: dict[int, Any] = {length: position[rows] for length, rows in cells.polygons.items()}
@@ -37,8 +149,7 @@ def paint_polygons(ax: Any, cells: CellArrays, position: FloatArray, palette: Pa
     return painted
 
 
-def paint_edges(ax: Any, cells: CellArrays, position: FloatArray, palette: Palette, width: float | None) -> Any:
-    """Draw the edges as one ``LineCollection``."""
+def _paint_edges(ax: Any, cells: CellArrays, position: FloatArray, palette: Palette, width: float | None) -> Any:
     from matplotlib.collections import LineCollection
 
     count = max(len(cells.edges), 1)
@@ -53,43 +164,26 @@ def paint_edges(ax: Any, cells: CellArrays, position: FloatArray, palette: Palet
     return edges
 
 
-def paint_nodes(ax: Any, position: FloatArray, look: NodeLook, size: float | None) -> Any:
-    """Draw the nodes as one ``PathCollection``, with a rim in the background's colour."""
+def _paint_nodes(ax: Any, position: FloatArray, look: NodeLook, size: float | None) -> Any:
+    """The nodes, with a rim in the background's colour."""
     from matplotlib.markers import MarkerStyle
 
     if size is None:
         size = min(max(170 * _side(ax) ** 2 / max(len(position), 1), 4), 60)
     rim = 0.7 if size > 12 else 0.3
     nodes = ax.scatter(*position.T, s=size, c=look.color, edgecolors=[ax.get_facecolor()], linewidths=rim, zorder=3)
-    shapes = {mark: MarkerStyle(mark) for mark in set(look.mark)}
-    paths = {mark: shape.get_path().transformed(shape.get_transform()) for mark, shape in shapes.items()}
+    styles = {mark: MarkerStyle(mark) for mark in set(look.mark)}
+    paths = {mark: style.get_path().transformed(style.get_transform()) for mark, style in styles.items()}
     nodes.set_paths([paths[mark] for mark in look.mark])
     return nodes
 
 
-def frame(ax: Any, position: FloatArray) -> None:
+def _frame(ax: Any, position: FloatArray) -> None:
     """Equal scales, no axes, and limits that depend on the positions alone."""
     low, high = (position.min(axis=0), position.max(axis=0)) if len(position) else (np.zeros(2), np.zeros(2))
     margin = 0.04 * max(float((high - low).max()), 1e-9)
     ax.set(xlim=(low[0] - margin, high[0] + margin), ylim=(low[1] - margin, high[1] + margin), aspect="equal")
     ax.set_axis_off()
-
-
-def legend_entries(
-    look: NodeLook, palette: Palette, lengths: Iterable[int], counts: Mapping[str, int] = MappingProxyType({})
-) -> dict[str, Any]:
-    """Keyword arguments ``handles`` and ``labels`` of a legend: classes, edges, polygons; ``counts`` go in brackets."""
-    from matplotlib.lines import Line2D
-    from matplotlib.patches import Patch
-
-    def mark(color: Color, shape: str) -> Any:
-        return Line2D([], [], linestyle="none", marker=shape, markersize=7, markeredgewidth=0, color=color)
-
-    entries = [(name, mark(color, shape)) for name, color, shape in look.legend]
-    entries.append(("edges", Line2D([], [], color=palette.edge, linewidth=2)))
-    entries += [(polygon_name(k), Patch(facecolor=palette.polygon_color(k), alpha=0.75)) for k in sorted(lengths)]
-    labels = [f"{name} ({counts[name]:,})" if name in counts else name for name, _ in entries]
-    return {"handles": [handle for _, handle in entries], "labels": [plain(label) for label in labels]}
 
 
 def _colors(color: Color, strength: FloatArray, ceiling: float) -> FloatArray:

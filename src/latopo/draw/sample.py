@@ -3,6 +3,7 @@
 import numpy as np
 import torch
 from scipy.sparse import csr_array
+from scipy.sparse.csgraph import breadth_first_order
 
 from latopo.complex import CellComplex
 from latopo.draw._kernels import IntArray
@@ -14,7 +15,7 @@ _NEIGHBORHOODS = 20
 def sample_neighborhoods(complex: CellComplex, max_nodes: int, seed: int = 0) -> IntArray:
     """Node numbers, increasing: all of them if there are at most ``max_nodes``, else that many in connected patches.
 
-    A uniform sample of nodes would tear nearly all edges and polygons; here random nodes are taken with what is around
+    A uniform sample of nodes would lose nearly all edges and polygons; here random nodes are taken with what is around
     them, breadth first, a twentieth of ``max_nodes`` each.
 
     Example:
@@ -33,26 +34,14 @@ def sample_neighborhoods(complex: CellComplex, max_nodes: int, seed: int = 0) ->
     graph = csr_array((np.ones(u.size), (u, v)), shape=(complex.num_nodes, complex.num_nodes))
     graph = csr_array(graph + graph.T)
     taken = np.zeros(complex.num_nodes, dtype=bool)
-    patch = -(-max_nodes // _NEIGHBORHOODS)
+    patch, room = -(-max_nodes // _NEIGHBORHOODS), max_nodes
     for start in np.random.default_rng(seed).permutation(complex.num_nodes):
-        room = min(patch, max_nodes - int(taken.sum()))
-        if room <= 0:
-            break
-        _grow(graph.indptr, graph.indices, int(start), room, taken)
+        if room and not taken[start]:
+            around = breadth_first_order(graph, start, return_predecessors=False)
+            fresh = around[~taken[around]][: min(patch, room)]
+            taken[fresh] = True
+            room -= fresh.size
     return np.flatnonzero(taken)
-
-
-def _grow(ptr: IntArray, neighbor: IntArray, start: int, room: int, taken: np.ndarray) -> None:
-    """Take ``start`` and then its surroundings, breadth first, until ``room`` nodes are new or none is left."""
-    if taken[start]:
-        return
-    taken[start] = True
-    queue = [start]
-    for node in queue:
-        near = neighbor[ptr[node] : ptr[node + 1]]
-        fresh = near[~taken[near]][: room - len(queue)]
-        taken[fresh] = True
-        queue.extend(fresh.tolist())
 
 
 def take_nodes(complex: CellComplex, node_ids: IntArray) -> CellComplex:
@@ -63,5 +52,5 @@ def take_nodes(complex: CellComplex, node_ids: IntArray) -> CellComplex:
 
 
 def sample_note(drawn: int, total: int) -> str:
-    """What a figure says of a sample."""
+    """What a figure says about a sample."""
     return f"{drawn:,} of {total:,} nodes: neighbourhoods of random nodes, with all cells among them"

@@ -91,11 +91,11 @@ _TOPK = DCMNet.default.change(sampler=TopK(), polygons=TopKPolygons(), edge_form
 SYSTEMS: dict[str, System] = {
     system.name: system
     for system in (
-        System("mlp", "baseline", "a plain neural network that looks at each point alone", MLP, MLP.default),
+        System("mlp", "baseline", "a plain neural network that looks at each point by itself", MLP, MLP.default),
         System("gcn", "baseline", "a network that averages over the given graph", GCN, GCN.default, needs_graph=True),
-        System("dgm-e", "baseline", "a network that infers edges by a random choice of near points", DGMNet, _DGM),
+        System("dgm-e", "baseline", "a network that joins each point to a random choice of near ones", DGMNet, _DGM),
         System(
-            "dgm-m", "baseline", "a network that infers edges by a random choice of near points, in curved space",
+            "dgm-m", "baseline", "a network that joins each point to a random choice of near ones, in a curved space",
             DGMNet, _DGM.change(space="manifold"),
         ),
         System(
@@ -112,11 +112,11 @@ SYSTEMS: dict[str, System] = {
             DCMNet, _TOPK.change(polygons=AllPolygons()),
         ),
         System(
-            "gcn-plus", "ablation", "this library's model with nothing inferred: each point alone, and the given graph",
+            "gcn-plus", "ablation", "this library's model with nothing inferred: each point by itself, and the given graph",
             BranchNet, _PLUS.change(latent=None), needs_graph=True,
         ),
         System(
-            "alpha-dgm", "ablation", "this library's model with edges alone, and messages between points only",
+            "alpha-dgm", "ablation", "this library's model with edges alone and messages between points only",
             BranchNet, _PLUS.change(polygons=None, edge_features=False),
         ),
         System(
@@ -129,11 +129,11 @@ SYSTEMS: dict[str, System] = {
             BranchNet, _PLUS,
         ),
         System(
-            "gcn-judged", "ablation", "each point alone and the given graph, weighed against each other", BranchNet,
+            "gcn-judged", "ablation", "this library's model with nothing inferred, which first judges how far to trust the given graph", BranchNet,
             _JUDGED.change(latent=None), needs_graph=True,
         ),
         System(
-            "dcm-judged", "ours", "this library's model, which first weighs how far a given graph is to be trusted",
+            "dcm-judged", "ours", "this library's model, which first judges how far to trust a given graph",
             BranchNet, _JUDGED, needs_graph=True,
         ),
     )

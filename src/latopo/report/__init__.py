@@ -6,16 +6,16 @@ templates, filled by :func:`write_report`.
 
 from latopo.report.page import build_page, is_report, write_report
 from latopo.report.read_run import read_run
-from latopo.report.report_data import Baseline, Points, ReportData, ShownCell, ShownRow, ShownTable, Score
+from latopo.report.report_data import Baseline, Points, ReportData, Score, ShownCell, ShownRow, ShownTable
 
 __all__ = [
     "Baseline",
     "Points",
     "ReportData",
+    "Score",
     "ShownCell",
     "ShownRow",
     "ShownTable",
-    "Score",
     "build_page",
     "is_report",
     "read_run",

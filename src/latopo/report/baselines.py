@@ -8,38 +8,22 @@ from typing import Any
 import numpy as np
 
 from latopo.errors import LatopoError
+from latopo.models import SYSTEMS
 from latopo.report.read_files import read_json
 from latopo.report.report_data import TEST, TRAIN, Baseline, Points
 from latopo.reproduce.paper import paper_number
 
 __all__ = ["find_baselines", "is_baseline", "system_words"]
 
-_WORDS = {
-    "mlp": "a plain neural network that looks at each point by itself",
-    "gcn": "a network that averages over the given graph",
-    "dgm-e": "a network that joins each point to a random choice of near ones",
-    "dgm-m": "a network that joins each point to a random choice of near ones, in a curved space",
-    "dcm": "the paper's model, which infers edges and polygons",
-    "dcm-all": "the paper's model with every ring of edges taken as a polygon",
-    "topk-dcm": "the paper's model with a fixed number of edges per point",
-    "topk-dcm-all": "the paper's model with a fixed number of edges per point and all polygons",
-    "dcm-plus": "this library's model, which infers edges and polygons and weighs them by their probabilities",
-    "dcm-plus-edges": "this library's model without polygons",
-    "alpha-dgm": "this library's model with edges alone and messages between points only",
-    "gcn-plus": "this library's model with nothing inferred: each point by itself, and the given graph",
-    "dcm-judged": "this library's model, which first judges how far to trust a given graph",
-    "gcn-judged": "this library's model with nothing inferred, which first judges how far to trust the given graph",
-}
-
 
 def system_words(model: str) -> str:
     """A line of words about a model, for people who do not know its name."""
-    return _WORDS.get(model, "a custom model")
+    return SYSTEMS[model].words if model in SYSTEMS else "a custom model"
 
 
 def is_baseline(model: str) -> bool:
     """Whether other models are measured against this one."""
-    return model in ("mlp", "gcn")
+    return model in SYSTEMS and SYSTEMS[model].role == "baseline"
 
 
 def find_baselines(

@@ -66,9 +66,9 @@ _CHARTS = (
         "Gain γ of the polygons", "The same for polygons: the larger, the fewer polygons.", {"polygon_gain": "polygons"}
     ),
     _Chart(
-        "Trust",
-        "How much of the prediction comes from each part, judged on training points set aside for this.",
-        {"trust_own": "own features", "trust_given": "given graph", "trust_complex": "inferred complex"},
+        "Weights of the parts",
+        "How much of the prediction comes from each part, found out on training points set aside for this.",
+        {"weight_own": "own features", "weight_given": "given graph", "weight_latent": "inferred complex"},
         percent=True,
         from_zero=True,
     ),

@@ -11,7 +11,7 @@ from latopo.complex import CellComplex
 from latopo.draw import Snapshot
 from latopo.errors import LatopoError
 
-__all__ = ["Baseline", "History", "Points", "ReportData", "ShownCell", "ShownRow", "ShownTable", "Score"]
+__all__ = ["Baseline", "History", "Points", "ReportData", "Score", "ShownCell", "ShownRow", "ShownTable"]
 
 IntArray = NDArray[np.int64]
 FloatArray = NDArray[np.float64]

@@ -64,9 +64,7 @@ def _main_table(table: built.ResultTable, protocol: Protocol) -> ShownTable:
             rows.append(ShownRow(_labels(table, row), shown))
     labels = ("graph", "model") if table.experiment.variable is None else ("graph", "model", table.experiment.variable)
     digits = 2 if table.experiment.scale == 100 else 3
-    return ShownTable(
-        _title(table, protocol), labels, _columns(table), tuple(rows), digits, table.caption, table.notes
-    )
+    return ShownTable(_title(table, protocol), labels, _columns(table), tuple(rows), digits, table.caption, table.notes)
 
 
 def _labels(table: built.ResultTable, row: ResultRow) -> tuple[str, ...]:
@@ -98,9 +96,7 @@ def _test_table(table: built.ResultTable, protocol: Protocol) -> list[ShownTable
     if not lines:
         return []
     empty = ShownCell(None)
-    rows = [
-        ShownRow(place, tuple(cells.get(name, empty) for name in table.datasets)) for place, cells in lines.items()
-    ]
+    rows = [ShownRow(place, tuple(cells.get(name, empty) for name in table.datasets)) for place, cells in lines.items()]
     caption = "Mean difference over common folds, in points; p after Holm's correction. Positive: ours is better."
     title = _title(table, protocol, ": our models against the baselines")
     return [ShownTable(title, ("graph", "model", "against"), _columns(table), tuple(rows), caption=caption)]

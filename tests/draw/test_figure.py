@@ -48,5 +48,16 @@ def test_an_unknown_ending(house: CellComplex, tmp_path: Path, name: str) -> Non
 
 def test_a_folder_that_cannot_be_made(house: CellComplex, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(LatopoError, match=r"save_figure: cannot write to .*; choose another folder"):
+    with pytest.raises(LatopoError, match=r"save_figure: cannot write .*house.png \(.*\); choose another folder"):
         draw(house).save(tmp_path / "file" / "house.png")
+
+
+def test_a_notebook_shows_our_figure_once(house: CellComplex) -> None:
+    assert draw(house)._repr_png_().startswith(b"\x89PNG")
+    from matplotlib import pyplot
+
+    figure, ax = pyplot.subplots()
+    try:
+        assert draw(house, ax=ax)._repr_png_() is None
+    finally:
+        pyplot.close(figure)

@@ -1,0 +1,91 @@
+"""Matplotlib, which is an extra: figures without pyplot, shown in a notebook and written to files."""
+
+import os
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+from latopo._files import atomic_path
+from latopo.errors import LatopoError
+
+# No dates and no random names inside: the same figure is the same file. Fonts whole, as journals want them.
+_SETTINGS = {"svg.hashsalt": "latopo", "pdf.fonttype": 42}
+_METADATA: dict[str, dict[str, None]] = {"png": {}, "svg": {"Date": None}, "pdf": {"CreationDate": None}}
+
+
+def new_figure(width: float, height: float) -> Any:
+    """A matplotlib ``Figure`` of that many inches, not registered with pyplot: no display, nothing to close."""
+    from matplotlib.figure import Figure
+
+    return Figure(figsize=(width, height), layout="constrained")
+
+
+def require_matplotlib(caller: str) -> None:
+    """Raise a :class:`~latopo.errors.LatopoError` that says what to install if matplotlib is missing."""
+    try:
+        import matplotlib  # noqa: F401
+    except ImportError as error:
+        raise LatopoError(f'{caller}: matplotlib is missing; run pip install "latopo[viz]"') from error
+
+
+def plain(text: str) -> str:
+    """``text`` so that matplotlib shows it as it is: no formulas between dollar signs, no hiding by an underscore.
+
+    Example:
+        >>> plain("5 $")
+        '5 \\\\$'
+    """
+    text = text.replace("$", r"\$")
+    return f"\u200b{text}" if text.startswith("_") else text
+
+
+class Shown:
+    """Something drawn: a notebook displays its figure, and :meth:`save` writes it."""
+
+    @property
+    def figure(self) -> Any:
+        """The matplotlib figure."""
+        raise NotImplementedError
+
+    def save(self, path: str | os.PathLike[str], formats: tuple[str, ...] = ()) -> list[Path]:
+        """Write the figure; see :func:`~latopo.draw.save_figure`."""
+        return save_figure(self.figure, path, formats)
+
+    def _repr_png_(self) -> bytes | None:
+        if getattr(self.figure, "number", None) is not None:
+            return None  # pyplot's figures show themselves
+        image = BytesIO()
+        self.figure.savefig(image, format="png", dpi=110)
+        return image.getvalue()
+
+
+def save_figure(figure: Any, path: str | os.PathLike[str], formats: tuple[str, ...] = ()) -> list[Path]:
+    """Write a matplotlib figure as PNG, SVG or PDF, each file whole or not at all; returns the paths.
+
+    The ending of ``path`` is the format; with ``formats`` the endings are added to ``path``: ``("png", "svg", "pdf")``.
+
+    Example:
+        >>> import tempfile
+        >>> from matplotlib.figure import Figure
+        >>> [path.name for path in save_figure(Figure(), tempfile.mkdtemp() + "/texas", ("png", "pdf"))]
+        ['texas.png', 'texas.pdf']
+    """
+    target = Path(path)
+    kinds = {target.with_name(f"{target.name}.{kind}"): kind for kind in formats} or {target: target.suffix[1:].lower()}
+    for file, kind in kinds.items():
+        if kind not in _METADATA:
+            raise LatopoError(f"save_figure: {file.name!r} must end in .png, .svg or .pdf; or give formats=")
+    for file, kind in kinds.items():
+        _write(figure, file, kind)
+    return list(kinds)
+
+
+def _write(figure: Any, file: Path, kind: str) -> None:
+    from matplotlib import rc_context
+
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        with atomic_path(file) as draft, rc_context(_SETTINGS):
+            figure.savefig(draft, format=kind, dpi=200, bbox_inches="tight", metadata=_METADATA[kind])
+    except OSError as error:
+        raise LatopoError(f"save_figure: cannot write {file} ({error.strerror}); choose another folder") from error
