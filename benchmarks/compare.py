@@ -13,12 +13,13 @@ import argparse
 from statistics import fmean
 from typing import Any
 
+from latopo.reproduce.systems import uses_graph
+
 from latopo.cli.train import parse_settings
 from latopo.data import list_datasets
 from latopo.reproduce import Record, Store
 from latopo.reproduce.experiments import default_settings
 from latopo.reproduce.statistics import corrected_paired_t, fold_means
-from latopo.reproduce.systems import uses_graph
 
 # Size of the test fold relative to what is trained on: a tenth to eight or nine tenths.
 RATIO = {"honest": 1 / 8, "paper": 1 / 9}

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 from torch import Tensor
 
-from latopo.complex import CellComplex
 from latopo.draw._kernels import BoolArray, FloatArray, IntArray
+from latopo.draw.drawable import Drawable
 
 # The weakest cell keeps this share of the strongest one's opacity.
 _FAINTEST = 0.2
@@ -32,10 +32,11 @@ class CellArrays:
     polygon_strength: dict[int, FloatArray]
 
 
-def cell_arrays(cx: CellComplex, max_length: int | None = None) -> CellArrays:
+def cell_arrays(cx: Drawable, max_length: int | None = None) -> CellArrays:
     """Edges and polygons (up to ``max_length`` sides) of a complex on any device.
 
     Example:
+        >>> from latopo import CellComplex
         >>> import torch
         >>> cx = CellComplex(3, torch.tensor([[0, 1], [1, 2]]), edge_prob=torch.tensor([0.2, 0.4]))
         >>> cell_arrays(cx).edge_strength

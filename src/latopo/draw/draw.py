@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import Any
 
-from latopo.complex import CellComplex
+from latopo.draw.drawable import Drawable
 from latopo.draw.figure import new_figure, plain
 from latopo.draw.labels import ClassNames
 from latopo.draw.paint import Drawing, View
@@ -13,7 +13,7 @@ __all__ = ["draw"]
 
 
 def draw(
-    complex: CellComplex,
+    complex: Drawable,
     y: Any = None,
     pos: Any = None,
     ax: Any = None,
@@ -53,6 +53,7 @@ def draw(
             so.
 
     Example:
+        >>> from latopo import CellComplex
         >>> import torch
         >>> triangle = CellComplex(3, torch.tensor([[0, 0, 1], [1, 2, 2]]), {3: torch.tensor([[0, 1, 2]])})
         >>> drawing = draw(triangle, y=[0, 0, 1], class_names=["cat", "dog"])

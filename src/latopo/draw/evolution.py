@@ -9,8 +9,8 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from latopo.complex import CellComplex
 from latopo.draw._kernels import FloatArray
+from latopo.draw.drawable import Drawable
 from latopo.draw.figure import Shown, new_figure, plain
 from latopo.draw.labels import ClassNames, as_labels, class_codes, is_quantity
 from latopo.draw.paint import Drawing, View
@@ -31,11 +31,12 @@ class Snapshot:
         polygon_share: share of the candidate polygons that were kept, from 0 to 1; the paper's %_p is 100 times that.
 
     Example:
+        >>> from latopo import CellComplex
         >>> Snapshot(CellComplex(2, torch.tensor([[0], [1]])), epoch=40, polygon_share=0.9).caption()
         'Epoch 40, $\\\\%_p = 90$'
     """
 
-    complex: CellComplex
+    complex: Any
     epoch: int | None = None
     title: str | None = None
     polygon_share: float | None = None
@@ -108,6 +109,7 @@ def draw_evolution(
         max_nodes: see there.
 
     Example:
+        >>> from latopo import CellComplex
         >>> square = torch.tensor([[0, 0, 1, 2], [1, 3, 2, 3]])
         >>> before = Snapshot(CellComplex(4, square))
         >>> after = Snapshot(CellComplex(4, square, {4: torch.tensor([[0, 1, 2, 3]])}), epoch=9, polygon_share=1.0)
@@ -149,7 +151,7 @@ def _panels(count: int, columns: int) -> tuple[Any, list[Any], list[Any]]:
     return figure, above, below
 
 
-def _draw_degrees(axes: Sequence[Any], complexes: Sequence[CellComplex], palette: Palette) -> None:
+def _draw_degrees(axes: Sequence[Any], complexes: Sequence[Drawable], palette: Palette) -> None:
     """Histograms of the degrees in per cent of the nodes, with common bins and scales.
 
     The last bar gathers all degrees beyond the 99 % quantile of every snapshot: one hub must not squeeze the others.

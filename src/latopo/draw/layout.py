@@ -8,8 +8,8 @@ import numpy as np
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components, dijkstra
 
-from latopo.complex import CellComplex
 from latopo.draw._kernels import FloatArray, IntArray, count_common, pack_discs, settle
+from latopo.draw.drawable import Drawable
 
 _PIVOTS = 40
 _STEPS = 300
@@ -20,7 +20,7 @@ _BASE_PULL = 0.3
 _MOST_POINTS = 100
 
 
-def layout(complex: CellComplex, seed: int = 0) -> FloatArray:
+def layout(complex: Drawable, seed: int = 0) -> FloatArray:
     """Positions that show the communities of a complex: [N, 2] float64, centred, longest side from −1 to 1.
 
     Each component starts at a classical scaling of its hop distances to a few pivots, then settles under forces: edges
@@ -32,6 +32,7 @@ def layout(complex: CellComplex, seed: int = 0) -> FloatArray:
     a second); the time grows as N². For more nodes see :func:`~latopo.draw.sample_neighborhoods`.
 
     Example:
+        >>> from latopo import CellComplex
         >>> import torch
         >>> path = CellComplex(3, torch.tensor([[0, 1], [1, 2]]))
         >>> layout(path).shape
@@ -75,12 +76,12 @@ def pack(position: FloatArray, components: list[IntArray], gap: float) -> FloatA
     return position
 
 
-def _typical_length(position: FloatArray, complex: CellComplex) -> float:
+def _typical_length(position: FloatArray, complex: Drawable) -> float:
     u, v = complex.edge_index.cpu().numpy()
     return float(np.median(np.linalg.norm(position[u] - position[v], axis=1))) if u.size else 1.0
 
 
-def _weighted_graph(complex: CellComplex) -> csr_array:
+def _weighted_graph(complex: Drawable) -> csr_array:
     u, v = complex.edge_index.cpu().numpy()
     size = complex.num_nodes
     graph = csr_array((np.ones(2 * u.size), (np.r_[u, v], np.r_[v, u])), shape=(size, size))

@@ -4,9 +4,9 @@ from html import escape
 
 import numpy as np
 
-from latopo.complex import CellComplex
 from latopo.draw._kernels import FloatArray, IntArray
 from latopo.draw.cells import CellArrays, cell_arrays, edge_opacity, opacity, overlap_opacity
+from latopo.draw.drawable import Drawable
 from latopo.draw.layout import layout
 from latopo.draw.palette import PALETTES, Color, polygon_name
 from latopo.draw.sample import sample_neighborhoods, sample_note, take_nodes
@@ -18,10 +18,11 @@ _MOST_CELLS = 1000
 _PALETTE = PALETTES["paper"]
 
 
-def to_html(complex: CellComplex) -> str:
+def to_html(complex: Drawable) -> str:
     """Counts and an inline SVG of the complex; of a large one a part is drawn, and the text says so.
 
     Example:
+        >>> from latopo import CellComplex
         >>> import torch
         >>> html = to_html(CellComplex(3, torch.tensor([[0, 0, 1], [1, 2, 2]]), {3: torch.tensor([[0, 1, 2]])}))
         >>> html.count("<circle"), html.count("<polygon"), html.count("<line"), "triangles" in html
@@ -40,7 +41,7 @@ def to_html(complex: CellComplex) -> str:
     return f'<div style="display:flex;gap:1em;align-items:center;flex-wrap:wrap">{drawing}{table}</div>'
 
 
-def _counts(complex: CellComplex) -> list[tuple[str, int, Color | None]]:
+def _counts(complex: Drawable) -> list[tuple[str, int, Color | None]]:
     polygons = [(polygon_name(k), len(rows), _PALETTE.polygon_color(k)) for k, rows in complex.polygons.items()]
     return [("nodes", complex.num_nodes, None), ("edges", complex.num_edges, _PALETTE.edge), *polygons]
 

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from torch import Tensor
 
-from latopo.complex import CellComplex
 from latopo.draw._kernels import FloatArray, IntArray
 from latopo.draw.cells import CellArrays, cell_arrays, edge_opacity, opacity, overlap_opacity
+from latopo.draw.drawable import Drawable
 from latopo.draw.figure import Shown, plain, require_matplotlib
 from latopo.draw.labels import ClassNames, NodeLook, node_look
 from latopo.draw.layout import layout
@@ -65,7 +65,7 @@ class View:
     def of(
         cls,
         caller: str,
-        cx: CellComplex,
+        cx: Drawable,
         y: Any,
         pos: Any,
         palette: str | Palette,
@@ -87,7 +87,7 @@ class View:
     def paint(
         self,
         ax: Any,
-        cx: CellComplex,
+        cx: Drawable,
         max_length: int | None = None,
         node_size: float | None = None,
         edge_width: float | None = None,

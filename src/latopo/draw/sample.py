@@ -5,20 +5,21 @@ import torch
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import breadth_first_order
 
-from latopo.complex import CellComplex
 from latopo.draw._kernels import IntArray
+from latopo.draw.drawable import Drawable
 from latopo.errors import LatopoError
 
 _NEIGHBORHOODS = 20
 
 
-def sample_neighborhoods(complex: CellComplex, max_nodes: int, seed: int = 0) -> IntArray:
+def sample_neighborhoods(complex: Drawable, max_nodes: int, seed: int = 0) -> IntArray:
     """Node numbers, increasing: all of them if there are at most ``max_nodes``, else that many in connected patches.
 
     A uniform sample of nodes would lose nearly all edges and polygons; here random nodes are taken with what is around
     them, breadth first, a twentieth of ``max_nodes`` each.
 
     Example:
+        >>> from latopo import CellComplex
         >>> import torch
         >>> path = CellComplex(6, torch.tensor([[0, 1, 2, 3, 4], [1, 2, 3, 4, 5]]))
         >>> sample_neighborhoods(path, 6)
@@ -44,7 +45,7 @@ def sample_neighborhoods(complex: CellComplex, max_nodes: int, seed: int = 0) ->
     return np.flatnonzero(taken)
 
 
-def take_nodes(complex: CellComplex, node_ids: IntArray) -> CellComplex:
+def take_nodes(complex: Drawable, node_ids: IntArray) -> Drawable:
     """The cells among some nodes; the complex itself if those are all."""
     if len(node_ids) == complex.num_nodes:
         return complex

@@ -112,8 +112,9 @@ SYSTEMS: dict[str, System] = {
             DCMNet, _TOPK.change(polygons=AllPolygons()),
         ),
         System(
-            "gcn-plus", "ablation", "this library's model with nothing inferred: each point by itself, and the given graph",
-            BranchNet, _PLUS.change(latent=None), needs_graph=True,
+            "gcn-plus", "ablation",
+            "this library's model with nothing inferred: each point by itself, and the given graph", BranchNet,
+            _PLUS.change(latent=None), needs_graph=True,
         ),
         System(
             "alpha-dgm", "ablation", "this library's model with edges alone and messages between points only",
@@ -129,8 +130,9 @@ SYSTEMS: dict[str, System] = {
             BranchNet, _PLUS,
         ),
         System(
-            "gcn-judged", "ablation", "this library's model with nothing inferred, which first judges how far to trust the given graph", BranchNet,
-            _JUDGED.change(latent=None), needs_graph=True,
+            "gcn-judged", "ablation",
+            "this library's model with nothing inferred, which first judges how far to trust the given graph",
+            BranchNet, _JUDGED.change(latent=None), needs_graph=True,
         ),
         System(
             "dcm-judged", "ours", "this library's model, which first judges how far to trust a given graph",
