@@ -1,5 +1,7 @@
 """A part of a complex that is too large to draw: neighbourhoods of random nodes."""
 
+from typing import Any
+
 import numpy as np
 import torch
 from scipy.sparse import csr_array
@@ -45,7 +47,7 @@ def sample_neighborhoods(complex: Drawable, max_nodes: int, seed: int = 0) -> In
     return np.flatnonzero(taken)
 
 
-def take_nodes(complex: Drawable, node_ids: IntArray) -> Drawable:
+def take_nodes(complex: Drawable, node_ids: IntArray) -> Any:
     """The cells among some nodes; the complex itself if those are all."""
     if len(node_ids) == complex.num_nodes:
         return complex
