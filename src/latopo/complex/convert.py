@@ -53,6 +53,7 @@ def from_data(cls: type["CellComplex"], data: Any, validate: bool = True, induce
     """The complex of a PyG ``Data`` or batch from :meth:`to_data`, or of any graph without self-loops.
 
     Example:
+        >>> from latopo import CellComplex
         >>> triangle = CellComplex(3, [[0, 0, 1], [1, 2, 2]], [[0, 1, 2]])
         >>> CellComplex.from_data(triangle.to_data()) == triangle
         True

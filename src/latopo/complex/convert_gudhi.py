@@ -64,6 +64,7 @@ def from_gudhi(cls: type["CellComplex"], tree: Any, scale: float | None = 1.0) -
     A filtration value f becomes the probability 1 − f / ``scale``; with ``scale=None`` the filtration is left out.
 
     Example:
+        >>> from latopo import CellComplex
         >>> import gudhi
         >>> tree = gudhi.RipsComplex(points=[[0, 0], [1, 0], [0, 1]]).create_simplex_tree(max_dimension=2)
         >>> CellComplex.from_gudhi(tree, scale=2).edge_prob

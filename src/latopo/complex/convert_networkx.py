@@ -3,6 +3,7 @@
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -64,6 +65,7 @@ def from_networkx(
         induced: refuse polygons with a chord.
 
     Example:
+        >>> from latopo import CellComplex
         >>> import networkx as nx
         >>> square = nx.cycle_graph(["a", "b", "c", "d"])
         >>> CellComplex.from_networkx(square, [("a", "b", "c", "d")])
@@ -74,6 +76,7 @@ def from_networkx(
     polygon_prob = None
     if polygons is None:
         polygons, polygon_prob = graph.graph.get("polygons", ()), graph.graph.get("polygon_prob")
+        polygon_prob = None if polygon_prob is None else np.asarray(polygon_prob, dtype=np.float64)
     try:
         rows = [[number[node] for node in cycle] for cycle in polygons]
     except KeyError as error:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from latopo.complex.canonical import Cells
 from latopo.complex.convert_networkx import as_edges, number_nodes, polygon_tuples, read_probabilities, to_networkx
-from latopo.complex.subdivision import add_cells
+from latopo.complex.subdivision import add_cells, not_polygons
 from latopo.errors import LatopoError
 
 if TYPE_CHECKING:
@@ -56,6 +56,7 @@ def from_toponetx(
         subdivide: what to do with 2-cells that are not polygons.
 
     Example:
+        >>> from latopo import CellComplex
         >>> import toponetx as tnx
         >>> CellComplex.from_toponetx(tnx.CellComplex([["a", "b", "c"], ["b", "c", "d", "e"]]))
         CellComplex(num_nodes=5, num_edges=6, polygons={3: 1, 4: 1})
@@ -79,8 +80,12 @@ def from_toponetx(
         read_probabilities("from_toponetx", edges, prob),
     )
     cycles = [tuple(number[node] for node in cell) for cell, _ in cells]
-    polygon_prob = read_probabilities("from_toponetx", cells, prob)
-    return cls(**add_cells(graph, cycles, polygon_prob, subdivide)._asdict())
+    for place, why in ({} if subdivide else not_polygons(cycles)).items():
+        raise LatopoError(
+            f"CellComplex.from_toponetx: the 2-cell {cells[place][0]} is not a polygon ({why}); subdivide=True cuts such "
+            "cells into polygons, which leaves the space and its homology as they are"
+        )
+    return cls(**add_cells(graph, cycles, read_probabilities("from_toponetx", cells, prob))._asdict())
 
 
 def _simplices(given: Any) -> tuple[list[Any], list[Any], list[Any]]:
@@ -89,7 +94,8 @@ def _simplices(given: Any) -> tuple[list[Any], list[Any], list[Any]]:
             f"CellComplex.from_toponetx: the simplicial complex has dimension {given.dim}, a CellComplex at most 2; "
             "take given.restrict_to_simplices(given.skeleton(2))"
         )
-    by_rank = [[(tuple(simplex.elements), given[simplex]) for simplex in given.skeleton(rank)] for rank in range(3)]
+    simplices = [given.skeleton(rank) if rank <= given.dim else [] for rank in range(3)]
+    by_rank = [[(tuple(simplex.elements), given[simplex]) for simplex in part] for part in simplices]
     return [name for (name,), _ in by_rank[0]], by_rank[1], by_rank[2]
 
 

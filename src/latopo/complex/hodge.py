@@ -62,7 +62,7 @@ def hodge_decomposition(
         cx: the complex.
         x: [E] or [E, d].
         edge_weight: [E], positive; the weights of the inner product in which the parts are orthogonal.
-        tolerance: of the residual of the normal equations, relative to that of no fit at all.
+        tolerance: of the residual of the normal equations, relative to the norms of matrix and signal.
 
     Example:
         >>> from latopo import CellComplex
@@ -73,7 +73,7 @@ def hodge_decomposition(
     """
     check_node_rows("hodge_decomposition", cx)
     signal, root = _read_signal(cx, x), _read_weight(cx, edge_weight)
-    scaled = signal.reshape(cx.num_edges, -1) * root
+    scaled = (signal if signal.ndim == 2 else signal[:, None]) * root
     first, second = (_to_scipy(cx.boundary(rank, torch.float64)) for rank in (1, 2))
     gradient = _project(first.T.multiply(root).tocsr(), scaled, tolerance)
     curl = _project(second.multiply(1 / root).tocsr(), scaled, tolerance)
@@ -120,9 +120,10 @@ def _project(matrix: Any, x: Floats, tolerance: float) -> Floats:
     if 0 in matrix.shape or not x.size:
         return fit
     transposed = matrix.T.tocsr()
-    precondition = _preconditioner((transposed @ matrix).tocsc())
+    normal = (transposed @ matrix).tocsc()
+    precondition = _preconditioner(normal)
     residual = transposed @ rest
-    goal = tolerance * np.linalg.norm(residual, axis=0)
+    goal = tolerance * normal.diagonal().max() ** 0.5 * np.linalg.norm(x, axis=0)
     step = precondition(residual)
     size = (residual * step).sum(axis=0)
     for _ in range(_MAX_ITERATIONS):

@@ -4,9 +4,9 @@ A polygon has three corners or more, all different, and no other polygon has the
 glued along any closed walk: around a corner twice, or along one edge forth and back. Such a cell is cut into pentagons
 along its boundary and one polygon in the middle,
 
-    corner wᵢ — wᵢ₊₁ — mᵢ₊₁ — sᵢ — mᵢ,    middle m₀ s₀ m₁ s₁ …
+    wᵢ — wᵢ₊₁ — mᵢ₊₁ — sᵢ — mᵢ  along the side from corner wᵢ to wᵢ₊₁,    m₀ s₀ m₁ s₁ …  in the middle,
 
-with a new node mᵢ beside every corner and sᵢ beside every side. Space and homology stay the same.
+with a new node mᵢ beside every corner and sᵢ beside every side. The space is the same, and so is its homology.
 """
 
 from collections.abc import Sequence
@@ -16,87 +16,99 @@ from torch import Tensor
 
 from latopo.complex.canonical import Cells
 from latopo.complex.cell_input import group_cycles
-from latopo.errors import LatopoError
 
-__all__ = ["add_cells"]
+__all__ = ["add_cells", "not_polygons"]
 
 Cycle = tuple[int, ...]
 
 
-def add_cells(graph: Cells, cycles: Sequence[Cycle], prob: Tensor | None, allowed: bool) -> Cells:
-    """The ``graph`` with 2-cells along the closed walks ``cycles``; those that are not polygons are subdivided.
+def add_cells(graph: Cells, cycles: Sequence[Cycle], prob: Tensor | None = None) -> Cells:
+    """The graph with 2-cells along closed walks; those that are not polygons are cut.
 
-    New cells enter the filtration when their 2-cell does: new edges get its probability, or its sides' if smaller.
+    Filtrations keep their persistence: of the new edges, two per corner only tie a new node to it and have probability
+    1; the third enters with the 2-cell, when its last side is there.
 
     Example:
-        >>> path = Cells(3, torch.tensor([[0, 0, 1], [1, 2, 2]]), {})
-        >>> projective_plane = add_cells(path, [(0, 1, 2, 0, 1, 2)], None, allowed=True)
-        >>> {length: rows.shape[0] for length, rows in projective_plane.polygons.items()}
+        >>> circle = Cells(3, torch.tensor([[0, 0, 1], [1, 2, 2]]), {})
+        >>> projective_plane = add_cells(circle, [(0, 1, 2, 0, 1, 2)])
+        >>> {length: len(rows) for length, rows in projective_plane.polygons.items()}
         {5: 6, 12: 1}
     """
-    kept, pairs, numbers = [], [], []
-    edge_prob: list[float] = []
-    known: set[Cycle] = set()
-    sides = _side_probabilities(graph)
-    num_nodes = graph.num_nodes
-    for number, cycle in enumerate(cycles):
-        why = _not_a_polygon(cycle, known)
-        if why is None:
-            parts: list[Cycle] = [cycle]
-            known.add(_canonical(cycle))
-        elif not allowed:
-            raise LatopoError(
-                f"CellComplex: the 2-cell {cycle} is not a polygon ({why}); subdivide=True cuts such cells into "
-                "polygons, which leaves the space and its homology as they are"
-            )
-        else:
-            parts, added = _collar(cycle, num_nodes)
-            num_nodes += 2 * len(cycle)
-            pairs += added
-            edge_prob += len(added) * [_entry(cycle, sides, 1.0 if prob is None else float(prob[number]))]
-        kept += parts
-        numbers += len(parts) * [number]
-    rows, order = group_cycles(kept)
+    odd = not_polygons(cycles)
+    polygons = [(cycle, number) for number, cycle in enumerate(cycles) if number not in odd]
+    num_nodes, ties, rings = graph.num_nodes, [], []
+    for number in odd:
+        parts, tie, ring = _cut(cycles[number], num_nodes)
+        num_nodes += 2 * len(cycles[number])
+        polygons += [(part, number) for part in parts]
+        ties += tie
+        rings += [(pair, number) for pair in ring]
+    rows, order = group_cycles([cycle for cycle, _ in polygons])
+    new_edges = torch.tensor([*ties, *(pair for pair, _ in rings)], dtype=torch.int64).view(-1, 2).t()
     return Cells(
         num_nodes,
-        torch.cat([graph.edge_index, torch.tensor(pairs, dtype=torch.int64).view(-1, 2).t()], dim=1),
+        torch.cat([graph.edge_index, new_edges], dim=1),
         {length: torch.tensor(part) for length, part in rows.items()},
-        None if graph.edge_prob is None else torch.cat([graph.edge_prob, graph.edge_prob.new_tensor(edge_prob)]),
-        None if prob is None else prob[torch.tensor(numbers, dtype=torch.int64)][order],
+        _edge_probabilities(graph, cycles, prob, len(ties), [number for _, number in rings]),
+        None if prob is None else prob[[polygons[place][1] for place in order]],
         induced=False,
     )
 
 
-def _not_a_polygon(cycle: Cycle, known: set[Cycle]) -> str | None:
-    if len(cycle) < 3:
-        return "it has fewer than three corners"
-    if len(set(cycle)) < len(cycle):
-        return "it meets a corner twice"
-    return "another one has the same boundary" if _canonical(cycle) in known else None
+def not_polygons(cycles: Sequence[Cycle]) -> dict[int, str]:
+    """Numbers of the cycles that cannot be polygons, with the reason.
+
+    Example:
+        >>> not_polygons([(0, 1, 2), (2, 1, 0)])
+        {1: 'another one has the same boundary'}
+    """
+    odd, known = {}, set()
+    for number, cycle in enumerate(cycles):
+        start = cycle.index(min(cycle))
+        forward = cycle[start:] + cycle[:start]
+        written = min(forward, forward[:1] + forward[:0:-1])
+        if len(cycle) < 3:
+            odd[number] = "it has fewer than three corners"
+        elif len(set(cycle)) < len(cycle):
+            odd[number] = "it meets a corner twice"
+        elif written in known:
+            odd[number] = "another one has the same boundary"
+        known.add(written)
+    return odd
 
 
-def _canonical(cycle: Cycle) -> Cycle:
-    start = cycle.index(min(cycle))
-    forward = cycle[start:] + cycle[:start]
-    return min(forward, forward[:1] + forward[:0:-1])
+def _cut(cycle: Cycle, first: int) -> tuple[list[Cycle], list[tuple[int, int]], list[tuple[int, int]]]:
+    """Polygons of a 2-cell, new edges that tie new nodes to corners, and the other new edges; nodes from ``first``."""
+    count = len(cycle)
+    beside_corner = [first + 2 * i for i in range(count)]
+    beside_side = [first + 2 * i + 1 for i in range(count)]
+    turn = [(i, (i + 1) % count) for i in range(count)]
+    pentagons = [(cycle[i], cycle[j], beside_corner[j], beside_side[i], beside_corner[i]) for i, j in turn]
+    ties = [*zip(cycle, beside_corner, strict=True), *zip(beside_corner, beside_side, strict=True)]
+    return (
+        [*pentagons, tuple(range(first, first + 2 * count))],
+        ties,
+        [(beside_side[i], beside_corner[j]) for i, j in turn],
+    )
 
 
-def _collar(cycle: Cycle, first: int) -> tuple[list[Cycle], list[tuple[int, int]]]:
-    """The polygons and the new edges of a 2-cell; new nodes are numbered from ``first``, in the order of the middle."""
-    middle = tuple(range(first, first + 2 * len(cycle)))
-    at_corner, at_side = middle[::2], middle[1::2]
-    following = [(*range(1, len(cycle)), 0)[i] for i in range(len(cycle))]
-    pentagons = [(cycle[i], cycle[j], at_corner[j], at_side[i], at_corner[i]) for i, j in enumerate(following)]
-    ring = list(zip(middle, middle[1:] + middle[:1], strict=True))
-    return [*pentagons, middle], [*zip(cycle, at_corner, strict=True), *ring]
-
-
-def _side_probabilities(cells: Cells) -> dict[frozenset[int], float]:
-    if cells.edge_prob is None:
-        return {}
-    pairs = cells.edge_index.t().tolist()
-    return {frozenset(pair): value for pair, value in zip(pairs, cells.edge_prob.tolist(), strict=True)}
-
-
-def _entry(cycle: Cycle, sides: dict[frozenset[int], float], prob: float) -> float:
-    return min([prob, *(sides.get(frozenset(pair), 1.0) for pair in zip(cycle, cycle[1:] + cycle[:1], strict=True))])
+def _edge_probabilities(
+    graph: Cells, cycles: Sequence[Cycle], prob: Tensor | None, num_ties: int, rings: list[int]
+) -> Tensor | None:
+    """Of the given edges, of ties, and of ring edges, which belong to the 2-cells of these numbers."""
+    if not rings or (prob is None and graph.edge_prob is None):
+        return graph.edge_prob
+    given = torch.ones(graph.edge_index.size(1)).double() if graph.edge_prob is None else graph.edge_prob
+    pairs = map(frozenset, graph.edge_index.t().tolist())
+    of_side = dict(zip(pairs, given.tolist(), strict=True))
+    entry = {
+        number: min(
+            1.0 if prob is None else float(prob[number]),
+            *(
+                of_side[frozenset(side)]
+                for side in zip(cycles[number], cycles[number][1:] + cycles[number][:1], strict=True)
+            ),
+        )
+        for number in set(rings)
+    }
+    return torch.cat([given, given.new_ones(num_ties), given.new_tensor([entry[number] for number in rings])])
