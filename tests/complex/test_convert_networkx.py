@@ -95,6 +95,8 @@ def test_chordless_cycles_of_networkx_can_be_polygons() -> None:
             {},
             r"1 cells have the attribute 'prob', but \(1, 2\) does not",
         ),
+        (nx.Graph([(0, 1, {"prob": "high"})]), {}, "the attribute 'prob' must be a number: .*high"),
+        (nx.Graph([(0, 1, {"prob": 1.5})]), {}, r"edge_prob\[0\] is 1.5, expected a number in"),
         (nx.Graph([(0, 1)]), {"polygons": [(0, 1, "x")]}, "a polygon has the vertex 'x', which is not a node"),
         (nx.Graph([(0, 1)]), {"nodes": [0, 2]}, "nodes must list every node once, but differs in 1, 2"),
         (nx.Graph([(0, 1)]), {"nodes": [0, 1, 0]}, "nodes must list every node once, but names one of them twice"),

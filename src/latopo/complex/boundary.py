@@ -102,10 +102,11 @@ def hodge_laplacian(
         up = boundary(cx, rank + 1, dtype)
         terms.append((up, up.t().coalesce()))
     check_entries("hodge_laplacian", sum(_product_size(left) for left, _ in terms), max_entries)
-    size = (cx.num_nodes, cx.num_edges, cx.num_polygons)[rank]
-    total = torch.zeros(size, size, dtype=dtype, device=cx.device, layout=torch.sparse_coo).coalesce()
-    for left, right in terms:
-        total = (total + torch.sparse.mm(left, right)).coalesce()
+    if not terms:
+        size = (cx.num_nodes, cx.num_edges, cx.num_polygons)[rank]
+        return torch.zeros(size, size, dtype=dtype, device=cx.device, layout=torch.sparse_coo).coalesce()
+    products = [torch.sparse.mm(*term) for term in terms]
+    total = (products[0] if len(products) == 1 else products[0] + products[1]).coalesce()
     return keep_entries(total, total.values() != 0)
 
 

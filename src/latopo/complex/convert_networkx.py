@@ -133,4 +133,7 @@ def read_probabilities(
             f"CellComplex.{caller}: {len(given) - len(without)} cells have the attribute {name!r}, but {without[0]} "
             "does not; give it to all of them, or set prob=None"
         )
-    return torch.tensor([float(data[name]) for _, data in given], dtype=torch.float64)
+    try:
+        return torch.tensor([float(data[name]) for _, data in given], dtype=torch.float64)
+    except (TypeError, ValueError) as error:
+        raise LatopoError(f"CellComplex.{caller}: the attribute {name!r} must be a number: {error}") from error

@@ -80,10 +80,12 @@ def from_toponetx(
         read_probabilities("from_toponetx", edges, prob),
     )
     cycles = [tuple(number[node] for node in cell) for cell, _ in cells]
-    for place, why in ({} if subdivide else not_polygons(cycles)).items():
+    odd = {} if subdivide else not_polygons(cycles)
+    if odd:
+        place, why = next(iter(odd.items()))
         raise LatopoError(
-            f"CellComplex.from_toponetx: the 2-cell {cells[place][0]} is not a polygon ({why}); subdivide=True cuts such "
-            "cells into polygons, which leaves the space and its homology as they are"
+            f"CellComplex.from_toponetx: the 2-cell {cells[place][0]} is not a polygon ({why}); subdivide=True cuts "
+            "such cells into polygons, which leaves the space and its homology as they are"
         )
     return cls(**add_cells(graph, cycles, read_probabilities("from_toponetx", cells, prob))._asdict())
 
