@@ -87,9 +87,25 @@ def test_integers_that_outgrow_their_bits_are_noticed() -> None:
     assert OVERFLOW not in reduce_over(pointer, row, value, 60, 7)
 
 
+def test_a_complex_whose_integers_outgrow_their_bits(monkeypatch: pytest.MonkeyPatch) -> None:
+    # A random 2-complex at the density where its holes are nearly filled: there its torsion is huge.
+    triangles = np.array(list(combinations(range(50), 3)))[np.random.default_rng(50).permutation(19600)[:1102]]
+    cx = CellComplex(50, torch.combinations(torch.arange(50)).t(), {3: triangles})
+    seen = []
+
+    def watched(*arguments):
+        pivots = reduce_over(*arguments)
+        seen.append(OVERFLOW in pivots)
+        return pivots
+
+    monkeypatch.setattr(reduction, "reduce_over", watched)
+    rank = int(torch.linalg.matrix_rank(cx.boundary(2, torch.float64).to_dense()))
+    assert cx.betti_numbers("rational") == (1, 1225 - 49 - rank, 1102 - rank)
+    assert seen[0]
+    assert not any(seen[1:])
+
+
 def test_large_integers_fall_back_on_enough_primes(monkeypatch: pytest.MonkeyPatch) -> None:
-    # A random 2-complex on 16 nodes, between the densities where its first homology is large and where it is none:
-    # there its torsion is.
     generator = np.random.default_rng(0)
     triangles = np.array(list(combinations(range(16), 3)))[generator.permutation(560)[:280]]
     cx = CellComplex(16, torch.combinations(torch.arange(16)).t(), {3: triangles})
@@ -131,6 +147,7 @@ def test_order_does_not_change_the_ranks(random_complex: Callable[..., CellCompl
 
 def test_fields() -> None:
     assert [read_field("x", field) for field in (2, 3, 2147483647, 0, "rational")] == [2, 3, 2147483647, 0, 0]
+    assert read_field("x", np.int64(5)) == 5
     for wrong in (1, 4, -3, 9, 2**31, 2147483649, 2.0, True, False, "real", None):
         with pytest.raises(LatopoError, match=r'CellComplex.x: field must be a prime below 2³¹ or "rational", got'):
             read_field("x", wrong)

@@ -6,6 +6,7 @@ ever a pivot.
 """
 
 from math import log2
+from numbers import Integral
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -42,7 +43,7 @@ def read_field(caller: str, field: int | str) -> int:
     """
     if field in ("rational", 0) and not isinstance(field, bool):
         return 0
-    if not isinstance(field, int) or not 2 <= field < 2**31 or not _is_prime(field):
+    if not isinstance(field, Integral) or not 2 <= field < 2**31 or not _is_prime(field):
         raise LatopoError(f'CellComplex.{caller}: field must be a prime below 2³¹ or "rational", got {field!r}')
     return int(field)
 
