@@ -50,6 +50,23 @@ def test_products_adjacencies_and_degrees_equal_the_pairs_by_hand(
     torch.testing.assert_close(complex.upper_degree(polygon_weight=polygon_weight), unweighted_edges)
 
 
+def test_node_adjacency(random_complex: Callable[..., CellComplex], empty: CellComplex) -> None:
+    cx = random_complex(3)
+    weight = cx.edge_prob.clone().requires_grad_()
+    expected = torch.zeros(8, 8, dtype=torch.float64)
+    for (u, v), value in zip(cx.edge_index.t().tolist(), cx.edge_prob.tolist(), strict=True):
+        expected[u, v] = expected[v, u] = value
+    found = cx.node_adjacency(weight)
+    assert torch.equal(found.to_dense(), expected)
+    assert torch.equal(cx.node_adjacency().to_dense(), (expected > 0).float())
+    assert cx.node_adjacency(weight, dtype=torch.float32).dtype == torch.float32
+    assert empty.node_adjacency().shape == (0, 0)
+    found.coalesce().values().sum().backward()
+    assert weight.grad.unique().tolist() == [2]
+    with pytest.raises(LatopoError, match="edge_weight has shape"):
+        cx.node_adjacency(torch.ones(2))
+
+
 def test_degrees_of_the_house(house: CellComplex) -> None:
     assert house.node_degree().tolist() == [2, 2, 3, 3, 2, 0]
     assert house.lower_degree().tolist() == [2, 3, 3, 4, 3, 3]

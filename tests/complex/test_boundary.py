@@ -47,6 +47,21 @@ def test_hodge_laplacians_equal_the_dense_products(random_complex: Callable[...,
         assert bool((laplacian.values() != 0).all())
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_up_and_down_laplacians_apart(random_complex: Callable[..., CellComplex], seed: int) -> None:
+    cx = random_complex(seed)
+    first, second = (cx.boundary(rank, dtype=torch.float64).to_dense() for rank in (1, 2))
+    zeros = [torch.zeros(count, count, dtype=torch.float64) for count in (cx.num_nodes, cx.num_polygons)]
+    down, up = [zeros[0], first.T @ first, second.T @ second], [first @ first.T, second @ second.T, zeros[1]]
+    for rank in range(3):
+        found = [cx.hodge_laplacian(rank, part, dtype=torch.float64) for part in ("down", "up", "both")]
+        assert torch.equal(found[0].to_dense(), down[rank])
+        assert torch.equal(found[1].to_dense(), up[rank])
+        assert torch.equal(found[2].to_dense(), down[rank] + up[rank])
+        assert all(matrix.is_coalesced() for matrix in found)
+        assert cx.hodge_laplacian(rank).dtype == torch.get_default_dtype()
+
+
 def test_hodge_laplacian_counts_before_it_builds() -> None:
     star = torch.stack([torch.zeros(100, dtype=torch.int64), torch.arange(1, 101)])
     with pytest.raises(TooManyCellsError, match=r"CellComplex.hodge_laplacian: .*10,100 entries") as caught:
@@ -74,3 +89,5 @@ def test_unknown_ranks_are_refused(house: CellComplex) -> None:
         house.boundary(3)
     with pytest.raises(LatopoError, match="rank 0, 1 or 2, got 3"):
         house.hodge_laplacian(3)
+    with pytest.raises(LatopoError, match="part must be both, up or down, got 'left'"):
+        house.hodge_laplacian(1, "left")

@@ -72,35 +72,8 @@ def test_from_data_takes_any_graph() -> None:
     assert CellComplex.from_data(graph) == CellComplex(4, torch.tensor([[0, 1], [1, 2]]))
 
 
-def test_networkx(house: CellComplex, empty: CellComplex) -> None:
-    graph = house.to_networkx()
-    assert sorted(graph.nodes) == [0, 1, 2, 3, 4, 5]
-    assert sorted(graph.edges(data="prob")) == [
-        (0, 1, 0.1),
-        (0, 3, 0.2),
-        (1, 2, 0.3),
-        (2, 3, 0.4),
-        (2, 4, 0.5),
-        (3, 4, 0.6),
-    ]
-    assert graph.graph == {"polygons": [(2, 3, 4), (0, 1, 2, 3)], "polygon_prob": [0.7, 0.8]}
-    plain = house.skeleton(1).to(torch.float32)
-    assert plain.to_networkx().graph == {"polygons": []}
-    assert empty.to_networkx().number_of_nodes() == 0
-
-
-def test_toponetx_has_the_same_boundary_matrices(random_complex: Callable[..., CellComplex]) -> None:
-    pytest.importorskip("toponetx")
-    for complex in (random_complex(2), random_complex(5)):
-        other = complex.to_toponetx()
-        assert other.shape == (complex.num_nodes, complex.num_edges, complex.num_polygons)
-        for rank in (1, 2):
-            expected = torch.tensor(other.incidence_matrix(rank).todense())
-            assert torch.equal(complex.boundary(rank, dtype=torch.float64).to_dense(), expected)
-        first = complex.polygons[3][0].tolist()
-        assert other.cells[first]["prob"] == float(complex.polygon_prob[0])
-
-
-def test_toponetx_without_probabilities(house: CellComplex) -> None:
-    pytest.importorskip("toponetx")
-    assert CellComplex(6, house.edge_index, house.polygons).to_toponetx().shape == (6, 6, 2)
+def test_chords_go_through_data_when_asked_for() -> None:
+    chords = CellComplex(4, [[0, 0, 0, 1, 2], [1, 2, 3, 2, 3]], [[0, 1, 2, 3]], induced=False)
+    assert CellComplex.from_data(chords.to_data(), induced=False) == chords
+    with pytest.raises(LatopoError, match="has the chord"):
+        CellComplex.from_data(chords.to_data())

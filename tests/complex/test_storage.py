@@ -2,6 +2,7 @@ from pathlib import Path
 
 import pytest
 import torch
+from safetensors import safe_open
 from safetensors.torch import save_file
 
 from latopo import CellComplex
@@ -35,6 +36,20 @@ def test_slices_of_one_tensor_can_be_saved(house: CellComplex, tmp_path: Path) -
     complex = CellComplex.from_canonical(6, house.edge_index, house.polygons, probs[:6], probs[6:])
     complex.save(tmp_path / "c")
     assert torch.equal(CellComplex.load(tmp_path / "c").polygon_prob, probs[6:])
+
+
+def test_chords_raise_the_format_and_come_back(house: CellComplex, tmp_path: Path) -> None:
+    def version(complex: CellComplex) -> str:
+        complex.save(tmp_path / "c")
+        with safe_open(tmp_path / "c", framework="pt") as file:
+            return file.metadata()["version"]
+
+    chords = CellComplex(4, [[0, 0, 0, 1, 2], [1, 2, 3, 2, 3]], [[0, 1, 2, 3]], induced=False)
+    assert version(house) == "1"  # which an older latopo reads
+    assert version(chords) == "2"
+    loaded = CellComplex.load(tmp_path / "c")
+    assert loaded == chords
+    assert loaded.induced is False
 
 
 @pytest.mark.parametrize("step", ["os.fsync", "os.replace"])
@@ -75,7 +90,7 @@ EDGE = {"edge_index": torch.tensor([[0], [1]])}
     [
         ({"weight": torch.zeros(2)}, None, "holds no complex saved by latopo"),
         (EDGE, _metadata(format="other"), "holds no complex saved by latopo"),
-        (EDGE, _metadata(version="2"), "has format version 2, this latopo reads up to 1; upgrade latopo"),
+        (EDGE, _metadata(version="3"), "has format version 3, this latopo reads up to 2; upgrade latopo"),
         (EDGE, _metadata(num_nodes="many"), "damaged metadata"),
         ({}, _metadata(), "missing or unknown tensors"),
         (EDGE | {"extra": torch.zeros(1)}, _metadata(), "missing or unknown tensors"),

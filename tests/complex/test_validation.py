@@ -57,14 +57,11 @@ def test_every_chord_of_a_polygon_is_found(length: int) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ((-1, PATH), "num_nodes must be at least 0, got -1"),
-        ((4, PATH.tolist()), "edge_index must be a tensor, got list"),
-        ((4, PATH, {3: [[0, 1, 2]]}), r"polygons\[3\] must be a tensor, got list"),
-        ((4, PATH.int()), r"edge_index must be int64 of shape \[2, E\], got torch.int32 \[2, 3\]"),
-        ((4, PATH.t()), r"edge_index must be int64 of shape \[2, E\], got torch.int64 \[3, 2\]"),
+        ((-1, PATH), "num_nodes must be between 0 and 2³¹ .*, got -1; number the vertices 0, 1, 2, …"),
+        ((2**62, PATH), r"num_nodes must be between 0 and 2³¹ \(2,147,483,648\), got 4611686018427387904"),
+        ((4, PATH.t()), r"edge_index must be int64 of shape \[2, E\], got torch.int64 \[3, 2\]; transpose a list"),
         ((4, PATH, {2: PATH.t()}), "at least 3 sides, got polygons of length 2"),
         ((4, PATH, {4: torch.tensor([[0, 1, 2]])}), r"polygons\[4\] must be int64 of shape \[P, 4\]"),
-        ((4, PATH, {3: torch.tensor([[0.0, 1, 2]])}), r"polygons\[3\] must be int64 .*got torch.float32 \[1, 3\]"),
         ((4, PATH, None, torch.ones(2)), r"edge_prob must be floating point of shape \[3\] .*got torch.float32 \[2\]"),
         ((4, PATH, None, torch.ones(3, dtype=torch.int64)), r"edge_prob must be floating point"),
         ((4, PATH, None, None, torch.ones(1)), r"polygon_prob must be floating point of shape \[0\]"),
@@ -75,12 +72,54 @@ def test_every_chord_of_a_polygon_is_found(length: int) -> None:
             (3, TRIANGLE, {3: torch.tensor([[0, 1, 2]])}, None, torch.tensor([float("inf")])),
             r"polygon_prob\[0\] is inf",
         ),
-        ((4, PATH, {3: torch.zeros(0, 3, dtype=torch.int64, device="meta")}), r"is on meta, but edge_index on cpu"),
     ],
 )
 def test_wrong_form_or_probability(arguments: tuple[object, ...], message: str) -> None:
     with pytest.raises(LatopoError, match=message):
         CellComplex(*arguments)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((2**62, PATH), "num_nodes must be between 0 and 2³¹"),
+        ((4, PATH.tolist()), "edge_index must be a tensor, got list"),
+        ((4, PATH.int()), r"edge_index must be int64 of shape \[2, E\], got torch.int32 \[2, 3\]"),
+        ((4, PATH, {3: torch.tensor([[0.0, 1, 2]])}), r"polygons\[3\] must be int64 .*got torch.float32 \[1, 3\]"),
+        ((4, PATH, {3: torch.zeros(0, 3, dtype=torch.int64, device="meta")}), r"is on meta, but edge_index on cpu"),
+    ],
+)
+def test_trusted_cells_are_int64_tensors_on_one_device(arguments: tuple[object, ...], message: str) -> None:
+    with pytest.raises(LatopoError, match=message):
+        CellComplex.from_canonical(*arguments)
+
+
+def test_the_largest_number_of_nodes_does_not_overflow() -> None:
+    last = 2**31 - 1
+    edges = torch.tensor([[last, 0, last], [last - 1, last, 0]])
+    cx = CellComplex(2**31, edges[:, :2])
+    assert cx.edge_index.tolist() == [[0, last - 1], [last, last]]
+    assert cx.edge_ids(torch.tensor([[last], [0]])).tolist() == [0]
+
+
+def test_chords_are_admitted_when_asked_for() -> None:
+    square = torch.tensor([[0, 1, 2, 3]])
+    with pytest.raises(LatopoError, match=r"has the chord \(0, 2\).*unless built with induced=False"):
+        CellComplex(4, SQUARE_WITH_CHORD, {4: square})
+    cx = CellComplex(4, SQUARE_WITH_CHORD, {4: square}, induced=False)
+    assert cx.validate() is cx
+    assert cx.induced is False
+    assert CellComplex(4, SQUARE_WITH_CHORD).induced is True
+    # Three faces on five edges: the square and its two triangles close a void.
+    filled = CellComplex(4, SQUARE_WITH_CHORD, [[0, 1, 2], [0, 2, 3], [0, 1, 2, 3]], induced=False)
+    assert filled.betti_numbers() == (1, 0, 1)
+    for other in (filled.detach(), filled.to(torch.float64), filled.subcomplex(torch.arange(4)), filled.to("meta")):
+        assert other.induced is False
+    assert CellComplex.disjoint_union([filled, CellComplex(2, [[0], [1]])]).validate().num_polygons == 3
+    with pytest.raises(LatopoError, match="has the chord"):
+        CellComplex.from_canonical(4, filled.edge_index, filled.polygons).validate()
+    with pytest.raises(LatopoError, match="has the side"):
+        CellComplex(4, [[0, 1], [1, 2]], [[0, 1, 2]], induced=False)
 
 
 def test_directions_of_an_edge_must_agree() -> None:

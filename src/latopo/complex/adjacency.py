@@ -15,13 +15,26 @@ from torch import Tensor
 
 from latopo._precision import widen
 from latopo.complex.boundary import MAX_ENTRIES, boundary, check_entries, keep_entries
-from latopo.errors import LatopoError
+from latopo.errors import LatopoError, TooManyCellsError
 
 if TYPE_CHECKING:
     from latopo.complex.cell_complex import CellComplex
 
+MAX_ISOLATED = 100_000_000  # nodes: 0.8 GB for one number each
 
-def lower_product(complex: "CellComplex", x: Tensor, edge_weight: Tensor | None = None) -> Tensor:
+
+def check_node_rows(name: str, cx: "CellComplex") -> None:
+    """Raise before an array with a row per node is made for a complex that is hardly more than isolated nodes."""
+    if cx.num_nodes > MAX_ISOLATED + 2 * cx.num_edges:
+        raise TooManyCellsError(
+            f"CellComplex.{name}: num_nodes={cx.num_nodes:,} for {cx.num_edges:,} edges; a row for every node, nearly "
+            "all of them isolated, would take gigabytes; number the vertices that occur 0, 1, 2, …",
+            cx.num_nodes,
+            MAX_ISOLATED,
+        )
+
+
+def lower_product(cx: "CellComplex", x: Tensor, edge_weight: Tensor | None = None) -> Tensor:
     r""":math:`y_e = \sum_f w_f x_f` over the edges f ≠ e that share a node with e, for x of shape [E, ...].
 
     The edge's own part is subtracted from a sum, so the rounding error is relative to the largest term, own included.
@@ -32,17 +45,18 @@ def lower_product(complex: "CellComplex", x: Tensor, edge_weight: Tensor | None 
         >>> lower_product(path, torch.tensor([1.0, 10.0, 100.0]))
         tensor([ 10., 101.,  10.])
     """
-    _check_rows("x", x, complex.num_edges)
+    _check_rows("x", x, cx.num_edges)
+    check_node_rows("lower_product", cx)
     result = _scale("edge_weight", x, edge_weight)
     weighted = widen(result)
-    start, end = complex.edge_index
-    at_node = weighted.new_zeros(complex.num_nodes, *x.shape[1:])
+    start, end = cx.edge_index
+    at_node = weighted.new_zeros(cx.num_nodes, *x.shape[1:])
     at_node = at_node.index_add(0, start, weighted).index_add(0, end, weighted)
     return (at_node.index_select(0, start) + at_node.index_select(0, end) - 2 * weighted).to(result.dtype)
 
 
 def upper_product(
-    complex: "CellComplex", x: Tensor, edge_weight: Tensor | None = None, polygon_weight: Tensor | None = None
+    cx: "CellComplex", x: Tensor, edge_weight: Tensor | None = None, polygon_weight: Tensor | None = None
 ) -> Tensor:
     r""":math:`y_e = \sum_{p \ni e} w_p \sum_{f \in p, f \neq e} w_f x_f` over the polygons p, for x of shape [E, ...].
 
@@ -52,14 +66,14 @@ def upper_product(
         >>> upper_product(triangle, torch.tensor([1.0, 10.0, 100.0]), polygon_weight=torch.tensor([0.5]))
         tensor([55.0000, 50.5000,  5.5000])
     """
-    _check_rows("x", x, complex.num_edges)
+    _check_rows("x", x, cx.num_edges)
     weighted = _scale("edge_weight", x, edge_weight)
-    shapes = [rows.shape for rows in complex.polygons.values()]
-    edge = complex.polygon_edge_index()[0]
+    shapes = [rows.shape for rows in cx.polygons.values()]
+    edge = cx.polygon_edge_index()[0]
     edges = torch.split_with_sizes(edge, [shape.numel() for shape in shapes])
     others = [_sum_of_other_sides(weighted, *ends) for ends in zip(edges, shapes, strict=True)]
     if polygon_weight is not None:
-        _check_rows("polygon_weight", polygon_weight, complex.num_polygons)
+        _check_rows("polygon_weight", polygon_weight, cx.num_polygons)
         weights = torch.split_with_sizes(polygon_weight, [shape[0] for shape in shapes])
         others = [_scale("polygon_weight", part, weight) for part, weight in zip(others, weights, strict=True)]
     result = torch.cat([weighted[:0], *(part.flatten(0, 1) for part in others)])
@@ -87,49 +101,67 @@ def _check_rows(name: str, tensor: Tensor, count: int) -> None:
         raise LatopoError(f"CellComplex: {name} has shape {list(tensor.shape)}, expected {count} rows, one per cell")
 
 
-def node_degree(complex: "CellComplex") -> Tensor:
+def node_degree(cx: "CellComplex") -> Tensor:
     """Number of edges at each node, [N] int64."""
-    return torch.bincount(complex.edge_index.flatten(), minlength=complex.num_nodes)
+    check_node_rows("node_degree", cx)
+    return torch.bincount(cx.edge_index.flatten(), minlength=cx.num_nodes)
 
 
-def lower_degree(complex: "CellComplex", edge_weight: Tensor | None = None) -> Tensor:
+def lower_degree(cx: "CellComplex", edge_weight: Tensor | None = None) -> Tensor:
     """Lower neighbours of each edge, deg(u) + deg(v) − 2, [E] int64; with weights the sum of theirs."""
-    return lower_product(complex, _ones(complex, edge_weight), edge_weight)
+    return lower_product(cx, _ones(cx, edge_weight), edge_weight)
 
 
-def upper_degree(
-    complex: "CellComplex", edge_weight: Tensor | None = None, polygon_weight: Tensor | None = None
-) -> Tensor:
+def upper_degree(cx: "CellComplex", edge_weight: Tensor | None = None, polygon_weight: Tensor | None = None) -> Tensor:
     """Upper neighbours of each edge, Σ_{p∋e} (|p| − 1), [E] int64; with weights the sum of w_p·w_f."""
     weight = edge_weight if edge_weight is not None else polygon_weight
-    return upper_product(complex, _ones(complex, weight), edge_weight, polygon_weight)
+    return upper_product(cx, _ones(cx, weight), edge_weight, polygon_weight)
 
 
-def _ones(complex: "CellComplex", weight: Tensor | None) -> Tensor:
+def _ones(cx: "CellComplex", weight: Tensor | None) -> Tensor:
     dtype = torch.int64 if weight is None else weight.dtype
-    return torch.ones(complex.num_edges, dtype=dtype, device=complex.device)
+    return torch.ones(cx.num_edges, dtype=dtype, device=cx.device)
 
 
-def lower_adjacency(complex: "CellComplex", max_entries: int = MAX_ENTRIES, dtype: torch.dtype | None = None) -> Tensor:
+def node_adjacency(cx: "CellComplex", edge_weight: Tensor | None = None, dtype: torch.dtype | None = None) -> Tensor:
+    """Symmetric sparse COO matrix [N, N]: 1, or the edge's weight, where two nodes are joined; gradients flow to it.
+
+    Example:
+        >>> from latopo import CellComplex
+        >>> CellComplex(3, [[0, 1], [1, 2]]).node_adjacency(torch.tensor([0.5, 2.0])).to_dense()
+        tensor([[0.0000, 0.5000, 0.0000],
+                [0.5000, 0.0000, 2.0000],
+                [0.0000, 2.0000, 0.0000]])
+    """
+    if edge_weight is None:
+        edge_weight = torch.ones(cx.num_edges, dtype=dtype or torch.get_default_dtype(), device=cx.device)
+    _check_rows("edge_weight", edge_weight, cx.num_edges)
+    index = torch.cat([cx.edge_index, cx.edge_index.flip(0)], dim=1)
+    values = edge_weight.to(dtype or edge_weight.dtype).repeat(2)
+    size = (cx.num_nodes, cx.num_nodes)
+    return torch.sparse_coo_tensor(index, values, size, check_invariants=False).coalesce()
+
+
+def lower_adjacency(cx: "CellComplex", max_entries: int = MAX_ENTRIES, dtype: torch.dtype | None = None) -> Tensor:
     """Sparse [E, E] matrix with 1 where two different edges share a node.
 
     Raises:
         TooManyCellsError: there would be more than ``max_entries`` entries.
     """
-    degree = node_degree(complex)
+    degree = node_degree(cx)
     check_entries("lower_adjacency", int((degree * degree).sum()), max_entries)
-    incidence = boundary(complex, 1, signed=False, dtype=dtype)
+    incidence = boundary(cx, 1, signed=False, dtype=dtype)
     return _without_diagonal(torch.sparse.mm(incidence.t().coalesce(), incidence))
 
 
-def upper_adjacency(complex: "CellComplex", max_entries: int = MAX_ENTRIES, dtype: torch.dtype | None = None) -> Tensor:
+def upper_adjacency(cx: "CellComplex", max_entries: int = MAX_ENTRIES, dtype: torch.dtype | None = None) -> Tensor:
     """Sparse [E, E] matrix with the number of polygons that two different edges share.
 
     Raises:
         TooManyCellsError: there would be more than ``max_entries`` entries.
     """
-    check_entries("upper_adjacency", int(complex.polygon_lengths.square().sum()), max_entries)
-    incidence = boundary(complex, 2, signed=False, dtype=dtype)
+    check_entries("upper_adjacency", int(cx.polygon_lengths.square().sum()), max_entries)
+    incidence = boundary(cx, 2, signed=False, dtype=dtype)
     return _without_diagonal(torch.sparse.mm(incidence, incidence.t().coalesce()))
 
 

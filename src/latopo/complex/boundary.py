@@ -4,7 +4,7 @@ An edge u < v points from u to v: its boundary is v − u. A polygon points alon
 boundary is 0, so ``boundary(1) @ boundary(2)`` is 0, exactly.
 """
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import torch
 from torch import Tensor
@@ -18,23 +18,23 @@ if TYPE_CHECKING:
 MAX_ENTRIES = 10_000_000  # of a matrix between cells of one rank, which a single hub can make quadratic
 
 
-def polygon_lengths(complex: "CellComplex") -> Tensor:
+def polygon_lengths(cx: "CellComplex") -> Tensor:
     """Number of sides of each polygon, [P] int64."""
-    parts = [rows.new_full((rows.size(0),), length) for length, rows in complex.polygons.items()]
-    return torch.cat([complex.edge_index.new_zeros(0), *parts])
+    parts = [rows.new_full((rows.size(0),), length) for length, rows in cx.polygons.items()]
+    return torch.cat([cx.edge_index.new_zeros(0), *parts])
 
 
-def polygon_sides(complex: "CellComplex") -> tuple[Tensor, Tensor]:
+def polygon_sides(cx: "CellComplex") -> tuple[Tensor, Tensor]:
     """Incidence pairs (edge, polygon) [2, I], polygon by polygon, and signs [I]: +1 where a side runs from u to v."""
-    pairs = torch.cat([complex.edge_index.new_zeros(2, 0), *map(sides, complex.polygons.values())], dim=1)
-    polygon = torch.arange(complex.num_polygons, device=complex.device)
+    pairs = torch.cat([cx.edge_index.new_zeros(2, 0), *map(sides, cx.polygons.values())], dim=1)
+    polygon = torch.arange(cx.num_polygons, device=cx.device)
     # With the output size a GPU need not be asked for the sum of the lengths.
-    polygon = polygon.repeat_interleave(complex.polygon_lengths, output_size=pairs.size(1))
+    polygon = polygon.repeat_interleave(cx.polygon_lengths, output_size=pairs.size(1))
     sign = (pairs[0] < pairs[1]).to(torch.int8) * 2 - 1
-    return torch.stack([complex.edge_ids(pairs), polygon]), sign
+    return torch.stack([cx.edge_ids(pairs), polygon]), sign
 
 
-def boundary(complex: "CellComplex", rank: int, signed: bool = True, dtype: torch.dtype | None = None) -> Tensor:
+def boundary(cx: "CellComplex", rank: int, dtype: torch.dtype | None = None, *, signed: bool = True) -> Tensor:
     """Boundary matrix of ``rank`` 1 ([N, E]) or 2 ([E, P]) as a coalesced sparse COO tensor; unsigned if asked.
 
     Example:
@@ -44,44 +44,69 @@ def boundary(complex: "CellComplex", rank: int, signed: bool = True, dtype: torc
         tensor([ 1., -1.,  1.])
     """
     if rank == 1:
-        edge = torch.arange(complex.num_edges, device=complex.device)
-        index = torch.stack([complex.edge_index.flatten(), edge.repeat(2)])
+        edge = torch.arange(cx.num_edges, device=cx.device)
+        index = torch.stack([cx.edge_index.flatten(), edge.repeat(2)])
         sign = torch.ones_like(index[0], dtype=torch.int8)
-        sign[: complex.num_edges] = -1
-        size = (complex.num_nodes, complex.num_edges)
+        sign[: cx.num_edges] = -1
+        size = (cx.num_nodes, cx.num_edges)
     elif rank == 2:
-        index, sign = complex.polygon_edge_index(), complex.polygon_edge_sign()
-        size = (complex.num_edges, complex.num_polygons)
+        index, sign = cx.polygon_edge_index(), cx.polygon_edge_sign()
+        size = (cx.num_edges, cx.num_polygons)
     else:
         raise LatopoError(f"CellComplex: a boundary matrix has rank 1 or 2, got {rank}")
     values = (sign if signed else sign.abs()).to(dtype or torch.get_default_dtype())
     return torch.sparse_coo_tensor(index, values, size, check_invariants=False).coalesce()
 
 
+def incidence(cx: "CellComplex", rank: int, dtype: torch.dtype | None = None) -> Tensor:
+    """Unsigned incidence matrix as sparse COO, [N, E] or [E, P]: the boundary matrix without signs."""
+    return boundary(cx, rank, dtype, signed=False)
+
+
 def hodge_laplacian(
-    complex: "CellComplex", rank: int, max_entries: int = MAX_ENTRIES, dtype: torch.dtype | None = None
+    cx: "CellComplex",
+    rank: int,
+    part: Literal["both", "up", "down"] = "both",
+    *,
+    max_entries: int = MAX_ENTRIES,
+    dtype: torch.dtype | None = None,
 ) -> Tensor:
-    r"""Hodge Laplacian :math:`L_r = B_r^\top B_r + B_{r+1} B_{r+1}^\top` as a sparse COO tensor, r = 0, 1 or 2.
+    r"""Hodge Laplacian :math:`L_r = B_r^\top B_r + B_{r+1} B_{r+1}^\top`, sparse COO, of rank r = 0, 1 or 2.
+
+    ``part="down"`` is the first term (0 at rank 0), ``part="up"`` the second (0 at rank 2).
+
+    Raises:
+        TooManyCellsError: there would be more than ``max_entries`` entries.
 
     Example:
         >>> from latopo import CellComplex
-        >>> triangle = CellComplex(3, torch.tensor([[0, 0, 1], [1, 2, 2]]), {3: torch.tensor([[0, 1, 2]])})
-        >>> hodge_laplacian(triangle, 1).to_dense()
+        >>> triangle = CellComplex(3, [[0, 0, 1], [1, 2, 2]], [[0, 1, 2]])
+        >>> triangle.hodge_laplacian(1).to_dense()
         tensor([[3., 0., 0.],
                 [0., 3., 0.],
                 [0., 0., 3.]])
+        >>> triangle.hodge_laplacian(1, part="up").to_dense()
+        tensor([[ 1., -1.,  1.],
+                [-1.,  1., -1.],
+                [ 1., -1.,  1.]])
     """
     if rank not in (0, 1, 2):
         raise LatopoError(f"CellComplex: a Hodge Laplacian has rank 0, 1 or 2, got {rank}")
-    parts = []
-    if rank > 0:
-        down = boundary(complex, rank, dtype=dtype)
-        parts.append((down.t().coalesce(), down))
-    if rank < 2:
-        up = boundary(complex, rank + 1, dtype=dtype)
-        parts.append((up, up.t().coalesce()))
-    check_entries("hodge_laplacian", sum(_product_size(left) for left, _ in parts), max_entries)
-    total = sum((torch.sparse.mm(left, right) for left, right in parts[1:]), torch.sparse.mm(*parts[0])).coalesce()
+    if part not in ("both", "up", "down"):
+        raise LatopoError(f"CellComplex.hodge_laplacian: part must be both, up or down, got {part!r}")
+    terms = []
+    if rank > 0 and part != "up":
+        down = boundary(cx, rank, dtype)
+        terms.append((down.t().coalesce(), down))
+    if rank < 2 and part != "down":
+        up = boundary(cx, rank + 1, dtype)
+        terms.append((up, up.t().coalesce()))
+    check_entries("hodge_laplacian", sum(_product_size(left) for left, _ in terms), max_entries)
+    if not terms:
+        size = (cx.num_nodes, cx.num_edges, cx.num_polygons)[rank]
+        return torch.zeros(size, size, dtype=dtype, device=cx.device, layout=torch.sparse_coo).coalesce()
+    products = [torch.sparse.mm(*term) for term in terms]
+    total = (products[0] if len(products) == 1 else products[0] + products[1]).coalesce()
     return keep_entries(total, total.values() != 0)
 
 

@@ -19,6 +19,7 @@ class Cells(NamedTuple):
     polygons: Mapping[int, Tensor]
     edge_prob: Tensor | None = None
     polygon_prob: Tensor | None = None
+    induced: bool = True
 
 
 def canonicalize(cells: Cells) -> Cells:
@@ -44,7 +45,8 @@ def canonicalize(cells: Cells) -> Cells:
     ]
     polygons = dict(zip(lengths, (rows for rows, _ in found), strict=True))
     probs = [prob for _, prob in found if prob is not None]
-    return Cells(cells.num_nodes, edge_index, polygons, edge_prob, torch.cat(probs) if probs else cells.polygon_prob)
+    polygon_prob = torch.cat(probs) if probs else cells.polygon_prob
+    return cells._replace(edge_index=edge_index, polygons=polygons, edge_prob=edge_prob, polygon_prob=polygon_prob)
 
 
 def _canonical_edges(edge_index: Tensor, num_nodes: int, prob: Tensor | None) -> tuple[Tensor, Tensor | None]:

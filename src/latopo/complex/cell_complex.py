@@ -1,18 +1,34 @@
 """The cell complex of order 2: nodes, edges and polygons."""
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any, NoReturn, TypeVar
 
 import torch
 from torch import Tensor
 
-from latopo.complex import adjacency, boundary, convert, homology, homophily, relations, storage, validation
-from latopo.complex.boundary import MAX_ENTRIES
+from latopo.complex import (
+    adjacency,
+    convert,
+    convert_gudhi,
+    convert_networkx,
+    convert_toponetx,
+    filtration,
+    hodge,
+    homology,
+    homophily,
+    relations,
+    storage,
+    summary,
+    validation,
+)
+from latopo.complex import boundary as matrices
+from latopo.complex import persistence as persistent
 from latopo.complex.canonical import Cells, canonicalize, edge_keys, find_keys
-from latopo.complex.relations import ComplexDifference
-from latopo.complex.summary import summarize
+from latopo.complex.cell_input import ArrayLike, Polygons, read_cells
 from latopo.errors import LatopoError
+
+__all__ = ["CellComplex"]
 
 Derived = TypeVar("Derived")
 
@@ -28,17 +44,20 @@ class CellComplex:
     Two complexes are equal if they have the same nodes, edges and polygons, whatever their probabilities.
 
     Args:
-        num_nodes: number of nodes N.
-        edge_index: [2, E] int64, each undirected edge once or in both directions.
-        polygons: {length: [P_k, k] int64}, the vertices of each polygon in cyclic order; a missing length has none.
+        num_nodes: number of nodes N, at most 2³¹.
+        edge_index: [2, E], each undirected edge once or in both directions; like everything below a tensor of whole
+            numbers, a NumPy array or a list.
+        polygons: {length: [P_k, k]}, the vertices of each polygon in cyclic order; a missing length has none. Or a list
+            of cycles of any lengths.
         edge_prob: one number in [0, 1] per column of ``edge_index``.
-        polygon_prob: one number in [0, 1] per polygon: by increasing length, then in the order of the given rows.
+        polygon_prob: one number in [0, 1] per polygon: by increasing length, then in the order of the given rows; or in
+            the order of a given list.
         validate: check the input (see :meth:`validate`). Unchecked, a cell listed twice becomes one, with the mean of
             its probabilities.
+        induced: refuse polygons with a chord, an edge between vertices that are not neighbours in the cycle.
 
     Example:
-        >>> edge_index = torch.tensor([[0, 1, 2, 2], [1, 2, 0, 3]])
-        >>> CellComplex(4, edge_index, {3: torch.tensor([[2, 0, 1]])})
+        >>> CellComplex(4, [[0, 1, 2, 2], [1, 2, 0, 3]], [[2, 0, 1]])
         CellComplex(num_nodes=4, num_edges=4, polygons={3: 1})
     """
 
@@ -48,15 +67,16 @@ class CellComplex:
     def __init__(
         self,
         num_nodes: int,
-        edge_index: Tensor,
-        polygons: Mapping[int, Tensor] | None = None,
-        edge_prob: Tensor | None = None,
-        polygon_prob: Tensor | None = None,
+        edge_index: ArrayLike,
+        polygons: Polygons | None = None,
+        edge_prob: ArrayLike | None = None,
+        polygon_prob: ArrayLike | None = None,
         *,
         validate: bool = True,
+        induced: bool = True,
     ) -> None:
         """Check and sort the cells."""
-        cells = Cells(int(num_nodes), edge_index, dict(polygons or {}), edge_prob, polygon_prob)
+        cells = read_cells(num_nodes, edge_index, polygons, edge_prob, polygon_prob, induced)
         validation.check_form(cells)
         if validate:
             validation.check_values(cells)
@@ -73,6 +93,8 @@ class CellComplex:
         polygons: Mapping[int, Tensor] | None = None,
         edge_prob: Tensor | None = None,
         polygon_prob: Tensor | None = None,
+        *,
+        induced: bool = True,
     ) -> "CellComplex":
         """A complex of cells that are already in canonical order: nothing is copied, only types and shapes are checked.
 
@@ -83,7 +105,7 @@ class CellComplex:
             2
         """
         ordered = {int(length): rows for length, rows in sorted((polygons or {}).items())}
-        cells = Cells(int(num_nodes), edge_index, ordered, edge_prob, polygon_prob)
+        cells = Cells(int(num_nodes), edge_index, ordered, edge_prob, polygon_prob, induced)
         validation.check_form(cells)
         return cls.__new__(cls)._hold(cells)
 
@@ -138,6 +160,11 @@ class CellComplex:
         return self._cells.polygon_prob
 
     @property
+    def induced(self) -> bool:
+        """Whether the polygons are chordless, by promise: False if the complex was built with ``induced=False``."""
+        return self._cells.induced
+
+    @property
     def device(self) -> torch.device:
         """Where the tensors are."""
         return self._cells.edge_index.device
@@ -145,15 +172,15 @@ class CellComplex:
     @property
     def polygon_lengths(self) -> Tensor:
         """Number of sides of each polygon, [P] int64."""
-        return self._once("lengths", boundary.polygon_lengths)
+        return self._once("lengths", matrices.polygon_lengths)
 
     def polygon_edge_index(self) -> Tensor:
         """Incidence pairs (edge number, polygon number), [2, I] int64, polygon by polygon along its cycle."""
-        return self._once("sides", boundary.polygon_sides)[0]
+        return self._once("sides", matrices.polygon_sides)[0]
 
     def polygon_edge_sign(self) -> Tensor:
         """[I] int8 beside :meth:`polygon_edge_index`: +1 where the polygon runs along the edge u → v, −1 against it."""
-        return self._once("sides", boundary.polygon_sides)[1]
+        return self._once("sides", matrices.polygon_sides)[1]
 
     def edge_ids(self, pairs: Tensor) -> Tensor:
         """Number of the edge between each pair of nodes, [2, K] in any direction → [K]; −1 where there is no edge.
@@ -162,7 +189,7 @@ class CellComplex:
             >>> CellComplex(3, torch.tensor([[0, 1], [1, 2]])).edge_ids(torch.tensor([[2, 2], [1, 0]]))
             tensor([ 1, -1])
         """
-        keys = self._once("keys", lambda complex: edge_keys(complex.edge_index, complex.num_nodes))
+        keys = self._once("keys", lambda cx: edge_keys(cx.edge_index, cx.num_nodes))
         inside = ((pairs >= 0) & (pairs < self.num_nodes)).all(dim=0)
         return torch.where(inside, find_keys(keys, edge_keys(pairs, self.num_nodes)), -1)
 
@@ -176,8 +203,8 @@ class CellComplex:
 
         Raises:
             LatopoError: names the first wrong cell and why: a vertex out of range, a self-loop, a duplicate, a repeated
-                vertex, a side that is no edge, a chord, a wrong order, type, shape or device, a probability outside
-                [0, 1].
+                vertex, a side that is no edge, a chord (where they are not admitted), a wrong order, type, shape or
+                device, a probability outside [0, 1].
         """
         validation.check_form(self._cells)
         validation.check_values(self._cells)
@@ -185,92 +212,41 @@ class CellComplex:
         validation.check_closure(self._cells)
         return self
 
-    # Matrices
+    # Each of the following is a function of the module named beside it, with the complex as its first argument.
 
-    def boundary(self, rank: int, dtype: torch.dtype | None = None) -> Tensor:
-        """Signed boundary matrix as sparse COO: rank 1 [N, E] (−1 at u, +1 at v), rank 2 [E, P]; their product is 0."""
-        return boundary.boundary(self, rank, dtype=dtype)
+    boundary = matrices.boundary
+    incidence = matrices.incidence
+    hodge_laplacian = matrices.hodge_laplacian
 
-    def incidence(self, rank: int, dtype: torch.dtype | None = None) -> Tensor:
-        """Unsigned incidence matrix as sparse COO, [N, E] or [E, P]: the boundary matrix without signs."""
-        return boundary.boundary(self, rank, signed=False, dtype=dtype)
+    node_adjacency = adjacency.node_adjacency
+    lower_adjacency = adjacency.lower_adjacency
+    upper_adjacency = adjacency.upper_adjacency
+    lower_product = adjacency.lower_product
+    upper_product = adjacency.upper_product
+    node_degree = adjacency.node_degree
+    lower_degree = adjacency.lower_degree
+    upper_degree = adjacency.upper_degree
 
-    def hodge_laplacian(self, rank: int, max_entries: int = MAX_ENTRIES, dtype: torch.dtype | None = None) -> Tensor:
-        """Hodge Laplacian of rank 0 [N, N], 1 [E, E] or 2 [P, P] as sparse COO; guarded as :meth:`lower_adjacency`."""
-        return boundary.hodge_laplacian(self, rank, max_entries, dtype)
+    euler_characteristic = homology.euler_characteristic
+    betti_numbers = homology.betti_numbers
+    hodge_decomposition = hodge.hodge_decomposition
+    filtration_values = filtration.filtration_values
+    threshold = filtration.threshold
+    persistence = persistent.persistence
 
-    def lower_adjacency(self, max_entries: int = MAX_ENTRIES, dtype: torch.dtype | None = None) -> Tensor:
-        """Sparse [E, E]: 1 where two edges share a node. More than ``max_entries`` entries are refused beforehand."""
-        return adjacency.lower_adjacency(self, max_entries, dtype)
+    edge_homophily = homophily.edge_homophily
+    polygon_homophily = homophily.polygon_homophily
+    summary = summary.summarize
 
-    def upper_adjacency(self, max_entries: int = MAX_ENTRIES, dtype: torch.dtype | None = None) -> Tensor:
-        """Sparse [E, E]: number of polygons that two edges share. Guarded as :meth:`lower_adjacency`."""
-        return adjacency.upper_adjacency(self, max_entries, dtype)
+    skeleton = relations.skeleton
+    subcomplex = relations.subcomplex
+    difference = relations.difference
+    disjoint_union = staticmethod(relations.disjoint_union)
 
-    # Message passing
-
-    def lower_product(self, x: Tensor, edge_weight: Tensor | None = None) -> Tensor:
-        """Σ w_f x_f over the edges f ≠ e that share a node with e, x [E, ...]; linear in the number of edges."""
-        return adjacency.lower_product(self, x, edge_weight)
-
-    def upper_product(
-        self, x: Tensor, edge_weight: Tensor | None = None, polygon_weight: Tensor | None = None
-    ) -> Tensor:
-        """Σ w_p w_f x_f over the polygons p ∋ e and their other edges f, x [E, ...]; linear in the number of sides."""
-        return adjacency.upper_product(self, x, edge_weight, polygon_weight)
-
-    def node_degree(self) -> Tensor:
-        """Number of edges at each node, [N] int64."""
-        return adjacency.node_degree(self)
-
-    def lower_degree(self, edge_weight: Tensor | None = None) -> Tensor:
-        """Row sums of the lower adjacency: deg(u) + deg(v) − 2, [E] int64; with weights Σ w_f."""
-        return adjacency.lower_degree(self, edge_weight)
-
-    def upper_degree(self, edge_weight: Tensor | None = None, polygon_weight: Tensor | None = None) -> Tensor:
-        """Row sums of the upper adjacency: Σ_{p∋e} (|p| − 1), [E] int64; with weights Σ w_p w_f."""
-        return adjacency.upper_degree(self, edge_weight, polygon_weight)
-
-    # Topology and labels
-
-    def euler_characteristic(self) -> int:
-        """N − E + P."""
-        return homology.euler_characteristic(self)
-
-    def betti_numbers(self) -> tuple[int, int, int]:
-        """(b₀, b₁, b₂) over GF(2): components, holes, voids."""
-        return homology.betti_numbers(self)
-
-    def edge_homophily(self, labels: Tensor, unlabelled: int | None = None) -> float:
-        """Share of edges whose ends have one label; edges at an ``unlabelled`` node do not count; NaN for none."""
-        return homophily.edge_homophily(self, labels, unlabelled)
-
-    def polygon_homophily(self, labels: Tensor, unlabelled: int | None = None) -> float:
-        """Share of polygons whose nodes all have one label; ``unlabelled`` as in :meth:`edge_homophily`."""
-        return homophily.polygon_homophily(self, labels, unlabelled)
-
-    def summary(self) -> dict[str, Any]:
-        """Counts by kind and length, degrees, Euler characteristic and Betti numbers."""
-        return summarize(self)
-
-    # Other complexes
-
-    def skeleton(self, order: int) -> "CellComplex":
-        """The cells of dimension at most ``order``."""
-        return relations.skeleton(self, order)
-
-    def subcomplex(self, nodes: Tensor) -> "CellComplex":
-        """The cells on ``nodes`` (numbers or a mask), renumbered in increasing order of the old numbers."""
-        return relations.subcomplex(self, nodes)
-
-    @staticmethod
-    def disjoint_union(complexes: Sequence["CellComplex"]) -> "CellComplex":
-        """The complexes side by side, nodes numbered on; ``subcomplex`` takes one out again."""
-        return relations.disjoint_union(complexes)
-
-    def difference(self, other: "CellComplex") -> ComplexDifference:
-        """Edges and polygons gained, lost and kept on the way from this complex to ``other``."""
-        return relations.difference(self, other)
+    to_data, from_data = convert.to_data, classmethod(convert.from_data)
+    to_networkx, from_networkx = convert_networkx.to_networkx, classmethod(convert_networkx.from_networkx)
+    to_toponetx, from_toponetx = convert_toponetx.to_toponetx, classmethod(convert_toponetx.from_toponetx)
+    to_gudhi, from_gudhi = convert_gudhi.to_gudhi, classmethod(convert_gudhi.from_gudhi)
 
     def detach(self) -> "CellComplex":
         """The same complex with probabilities that carry no gradient."""
@@ -294,51 +270,16 @@ class CellComplex:
             return self._with_probabilities(lambda prob: prob.to(dtype))
         polygons = {length: rows.to(device) for length, rows in self.polygons.items()}
         probs = [None if prob is None else prob.to(device, dtype) for prob in (self.edge_prob, self.polygon_prob)]
-        return self.from_canonical(self.num_nodes, edge_index, polygons, *probs)
+        return self.from_canonical(self.num_nodes, edge_index, polygons, *probs, induced=self.induced)
 
     def _with_probabilities(self, change: Callable[[Tensor], Tensor]) -> "CellComplex":
-        edge_prob, polygon_prob = (None if prob is None else change(prob) for prob in self._cells[3:])
+        edge_prob, polygon_prob = (
+            None if prob is None else change(prob) for prob in (self.edge_prob, self.polygon_prob)
+        )
         cells = self._cells._replace(edge_prob=edge_prob, polygon_prob=polygon_prob)
         return type(self).__new__(type(self))._hold(cells, self._derived)
 
-    # Other libraries and files
-
-    def to_networkx(self) -> Any:
-        """A ``networkx.Graph`` with edge attribute ``prob`` and graph attributes ``polygons`` and ``polygon_prob``."""
-        return convert.to_networkx(self)
-
-    def to_toponetx(self) -> Any:
-        """A ``toponetx.CellComplex`` (extra ``topox``); probabilities become the attribute ``prob``."""
-        return convert.to_toponetx(self)
-
-    def to_data(
-        self,
-        x_0: Tensor | None = None,
-        x_1: Tensor | None = None,
-        x_2: Tensor | None = None,
-        signed: bool = False,
-    ) -> Any:
-        """A PyG ``Data`` whose batches are disjoint unions; :meth:`from_data` is the way back.
-
-        Keys: ``num_nodes``, ``edge_index`` [2, E], each edge once, so that its columns are the rows of ``x_1`` (a PyG
-        convolution wants ``to_undirected(edge_index)``), ``incidence_1`` [N, E] and ``incidence_2`` [E, P], sparse COO,
-        ``polygon_length`` [P] and ``polygon_index``, all polygons' vertices one after another, and, where there are
-        any, ``x_0``, ``x_1``, ``x_2`` (features, one row per cell), ``edge_prob`` and ``polygon_prob``. A batch lists
-        polygons graph by graph in all of these keys. PyG cannot split a batch that holds sparse matrices again
-        (``to_data_list``); take complex i out with ``CellComplex.from_data(batch).subcomplex(batch.batch == i)``.
-        """
-        return convert.to_data(self, x_0, x_1, x_2, signed)
-
-    @classmethod
-    def from_data(cls, data: Any, validate: bool = True) -> "CellComplex":
-        """The complex of a PyG ``Data`` or batch from :meth:`to_data`, or of any graph without self-loops.
-
-        Example:
-            >>> complex = CellComplex(3, torch.tensor([[0, 0, 1], [1, 2, 2]]), {3: torch.tensor([[0, 1, 2]])})
-            >>> CellComplex.from_data(complex.to_data()) == complex
-            True
-        """
-        return cls(*convert.read_data(data), validate=validate)
+    # Files
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the complex to a safetensors file, atomically and without pickle."""
@@ -351,7 +292,7 @@ class CellComplex:
         Raises:
             LatopoError: the file is of another kind, broken, or written by a newer latopo.
         """
-        return cls.from_canonical(*storage.read(path, device)).validate()
+        return cls.from_canonical(**storage.read(path, device)._asdict()).validate()
 
     def __eq__(self, other: object) -> bool:
         """Whether both have the same cells; probabilities are not compared."""

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from latopo.complex.cell_complex import CellComplex
 
 
-def edge_homophily(complex: "CellComplex", labels: Tensor, unlabelled: int | None = None) -> float:
+def edge_homophily(cx: "CellComplex", labels: Tensor, unlabelled: int | None = None) -> float:
     """Share of the edges whose two ends carry the same label; NaN if there is no edge to count.
 
     With ``unlabelled`` given, nodes with that label are unknown, and edges that touch one are left out of the count. By
@@ -24,11 +24,11 @@ def edge_homophily(complex: "CellComplex", labels: Tensor, unlabelled: int | Non
         >>> edge_homophily(path, torch.tensor([7, 7, 5, -1]), unlabelled=-1)
         0.5
     """
-    _check_labels(complex, labels)
-    return _share(*_agreement(labels, complex.edge_index.t(), unlabelled))
+    _check_labels(cx, labels)
+    return _share(*_agreement(labels, cx.edge_index.t(), unlabelled))
 
 
-def polygon_homophily(complex: "CellComplex", labels: Tensor, unlabelled: int | None = None) -> float:
+def polygon_homophily(cx: "CellComplex", labels: Tensor, unlabelled: int | None = None) -> float:
     """Share of the polygons whose nodes all carry one label; NaN if there is no polygon to count.
 
     ``unlabelled`` as in :func:`edge_homophily`.
@@ -39,8 +39,8 @@ def polygon_homophily(complex: "CellComplex", labels: Tensor, unlabelled: int | 
         >>> polygon_homophily(triangle, torch.tensor([1, 1, 1]))
         1.0
     """
-    _check_labels(complex, labels)
-    parts = [_agreement(labels, rows, unlabelled) for rows in complex.polygons.values()]
+    _check_labels(cx, labels)
+    parts = [_agreement(labels, rows, unlabelled) for rows in cx.polygons.values()]
     return _share(sum(agreeing for agreeing, _ in parts), sum(counted for _, counted in parts))
 
 
@@ -56,6 +56,6 @@ def _share(agreeing: int, counted: int) -> float:
     return agreeing / counted if counted else math.nan
 
 
-def _check_labels(complex: "CellComplex", labels: Tensor) -> None:
-    if labels.shape != (complex.num_nodes,):
-        raise LatopoError(f"CellComplex: labels have shape {list(labels.shape)}, expected [{complex.num_nodes}]")
+def _check_labels(cx: "CellComplex", labels: Tensor) -> None:
+    if labels.shape != (cx.num_nodes,):
+        raise LatopoError(f"CellComplex: labels have shape {list(labels.shape)}, expected [{cx.num_nodes}]")

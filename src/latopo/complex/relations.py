@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from latopo.complex.cell_complex import CellComplex
 
 
-def skeleton(complex: "CellComplex", order: int) -> "CellComplex":
+def skeleton(cx: "CellComplex", order: int) -> "CellComplex":
     """The cells of dimension at most ``order`` (Definition 4): 0 nodes, 1 nodes and edges, 2 everything.
 
     Example:
@@ -26,13 +26,13 @@ def skeleton(complex: "CellComplex", order: int) -> "CellComplex":
     if order not in (0, 1, 2):
         raise LatopoError(f"CellComplex: a skeleton has order 0, 1 or 2, got {order}")
     if order == 2:
-        return complex
+        return cx
     if order == 1:
-        return complex.from_canonical(complex.num_nodes, complex.edge_index, edge_prob=complex.edge_prob)
-    return complex.from_canonical(complex.num_nodes, complex.edge_index[:, :0])
+        return cx.from_canonical(cx.num_nodes, cx.edge_index, edge_prob=cx.edge_prob)
+    return cx.from_canonical(cx.num_nodes, cx.edge_index[:, :0])
 
 
-def subcomplex(complex: "CellComplex", nodes: Tensor) -> "CellComplex":
+def subcomplex(cx: "CellComplex", nodes: Tensor) -> "CellComplex":
     """The cells whose vertices are all among ``nodes`` (numbers, or a mask [N]), with their probabilities.
 
     The nodes are renumbered 0, 1, … in increasing order of their old numbers, whatever the order in ``nodes``.
@@ -44,19 +44,35 @@ def subcomplex(complex: "CellComplex", nodes: Tensor) -> "CellComplex":
         tensor([[1],
                 [2]])
     """
-    mask = _node_mask(complex, nodes)
+    mask = _node_mask(cx, nodes)
     number = mask.cumsum(0) - 1  # increasing, so the canonical order survives
-    keep_edge = mask[complex.edge_index].all(dim=0)
-    keep_polygon = {length: mask[rows].all(dim=1) for length, rows in complex.polygons.items()}
-    polygon_prob = complex.polygon_prob
-    if polygon_prob is not None and keep_polygon:
-        polygon_prob = polygon_prob[torch.cat(list(keep_polygon.values()))]
-    return complex.from_canonical(
-        int(mask.sum()),
-        number[complex.edge_index[:, keep_edge]],
-        {length: number[rows[keep_polygon[length]]] for length, rows in complex.polygons.items()},
-        None if complex.edge_prob is None else complex.edge_prob[keep_edge],
-        polygon_prob,
+    keep_polygon = [mask[rows].all(dim=1) for rows in cx.polygons.values()]
+    part = keep_cells(cx, mask[cx.edge_index].all(dim=0), torch.cat([mask[:0], *keep_polygon]))
+    polygons = {length: number[rows] for length, rows in part.polygons.items()}
+    return cx.from_canonical(
+        int(mask.sum()), number[part.edge_index], polygons, part.edge_prob, part.polygon_prob, induced=cx.induced
+    )
+
+
+def keep_cells(cx: "CellComplex", keep_edge: Tensor, keep_polygon: Tensor) -> "CellComplex":
+    """The edges and polygons where the masks [E] and [P] hold, on the same nodes.
+
+    That the sides of a kept polygon are kept is the caller's business.
+
+    Example:
+        >>> from latopo import CellComplex
+        >>> path = CellComplex(4, [[0, 1, 2], [1, 2, 3]])
+        >>> keep_cells(path, torch.tensor([True, False, True]), torch.zeros(0, dtype=torch.bool)).num_edges
+        2
+    """
+    masks = torch.split_with_sizes(keep_polygon, [rows.size(0) for rows in cx.polygons.values()])
+    return cx.from_canonical(
+        cx.num_nodes,
+        cx.edge_index[:, keep_edge],
+        {length: rows[mask] for (length, rows), mask in zip(cx.polygons.items(), masks, strict=True)},
+        None if cx.edge_prob is None else cx.edge_prob[keep_edge],
+        None if cx.polygon_prob is None else cx.polygon_prob[keep_polygon],
+        induced=cx.induced,
     )
 
 
@@ -74,10 +90,10 @@ def disjoint_union(complexes: Sequence["CellComplex"]) -> "CellComplex":
     """
     if not complexes:
         raise LatopoError("CellComplex: a disjoint union needs at least one complex, got none")
-    ends = torch.tensor([complex.num_nodes for complex in complexes]).cumsum(0).tolist()
+    ends = torch.tensor([cx.num_nodes for cx in complexes]).cumsum(0).tolist()
     parts = list(zip(complexes, [0, *ends[:-1]], strict=True))
     # A later complex has larger nodes only, so the canonical order survives within each length.
-    lengths = sorted({length for complex in complexes for length in complex.polygons})
+    lengths = sorted({length for cx in complexes for length in cx.polygons})
     polygons = {
         length: torch.cat([part.polygons[length] + first for part, first in parts if length in part.polygons])
         for length in lengths
@@ -88,15 +104,16 @@ def disjoint_union(complexes: Sequence["CellComplex"]) -> "CellComplex":
         polygons,
         _joined("edge_prob", [(part.num_edges, [part.edge_prob]) for part in complexes]),
         _joined("polygon_prob", [(part.num_polygons, _by_length(part, lengths)) for part in complexes]),
+        induced=all(part.induced for part in complexes),
     )
 
 
-def _by_length(complex: "CellComplex", lengths: list[int]) -> list[Tensor | None]:
+def _by_length(cx: "CellComplex", lengths: list[int]) -> list[Tensor | None]:
     """The probabilities of the polygons of each of these lengths; one entry at least, to show whether there are any."""
-    if complex.polygon_prob is None or not lengths:
-        return [complex.polygon_prob] * max(len(lengths), 1)
-    sizes = [complex.polygons[length].size(0) if length in complex.polygons else 0 for length in lengths]
-    return list(torch.split_with_sizes(complex.polygon_prob, sizes))
+    if cx.polygon_prob is None or not lengths:
+        return [cx.polygon_prob] * max(len(lengths), 1)
+    sizes = [cx.polygons[length].size(0) if length in cx.polygons else 0 for length in lengths]
+    return list(torch.split_with_sizes(cx.polygon_prob, sizes))
 
 
 def _joined(name: str, parts: list[tuple[int, list[Tensor | None]]]) -> Tensor | None:
@@ -108,14 +125,14 @@ def _joined(name: str, parts: list[tuple[int, list[Tensor | None]]]) -> Tensor |
     return torch.cat(found) if found and not any(bare) else None
 
 
-def _node_mask(complex: "CellComplex", nodes: Tensor) -> Tensor:
+def _node_mask(cx: "CellComplex", nodes: Tensor) -> Tensor:
     if nodes.dtype == torch.bool:
-        if nodes.shape != (complex.num_nodes,):
-            raise LatopoError(f"CellComplex: the mask has shape {list(nodes.shape)}, expected [{complex.num_nodes}]")
+        if nodes.shape != (cx.num_nodes,):
+            raise LatopoError(f"CellComplex: the mask has shape {list(nodes.shape)}, expected [{cx.num_nodes}]")
         return nodes
-    mask = torch.zeros(complex.num_nodes, dtype=torch.bool, device=complex.device)
-    if nodes.numel() and not (int(nodes.min()) >= 0 and int(nodes.max()) < complex.num_nodes):
-        raise LatopoError(f"CellComplex: nodes must lie in 0 … num_nodes-1={complex.num_nodes - 1}")
+    mask = torch.zeros(cx.num_nodes, dtype=torch.bool, device=cx.device)
+    if nodes.numel() and not (int(nodes.min()) >= 0 and int(nodes.max()) < cx.num_nodes):
+        raise LatopoError(f"CellComplex: nodes must lie in 0 … num_nodes-1={cx.num_nodes - 1}")
     mask[nodes] = True
     return mask
 
@@ -183,10 +200,10 @@ def _matching_polygons(before: "CellComplex", after: "CellComplex", num_nodes: i
     return kept[:, kept[0].argsort()]
 
 
-def _first_numbers(complex: "CellComplex") -> dict[int, int]:
+def _first_numbers(cx: "CellComplex") -> dict[int, int]:
     """The number of the first polygon of each length."""
     first, numbers = 0, {}
-    for length, rows in complex.polygons.items():
+    for length, rows in cx.polygons.items():
         numbers[length] = first
         first += rows.size(0)
     return numbers

@@ -12,7 +12,7 @@ from latopo.complex.canonical import Cells
 from latopo.errors import LatopoError
 
 FORMAT = "latopo.CellComplex"
-VERSION = 1
+VERSION = 2  # of complexes whose polygons may have chords; all others are written as version 1
 
 
 def write(cells: Cells, path: str | os.PathLike[str]) -> None:
@@ -28,7 +28,9 @@ def serialise(cells: Cells) -> bytes:
     tensors |= {f"polygons.{length}": rows for length, rows in cells.polygons.items()}
     # Cloned, because safetensors refuses tensors that share memory, as slices of one tensor do.
     stored = {name: tensor.detach().cpu().clone() for name, tensor in tensors.items() if tensor is not None}
-    metadata = {"format": FORMAT, "version": str(VERSION), "num_nodes": str(cells.num_nodes)}
+    metadata = {"format": FORMAT, "version": "1", "num_nodes": str(cells.num_nodes)}
+    if not cells.induced:
+        metadata |= {"version": str(VERSION), "induced": "false"}
     return to_bytes(stored, metadata)
 
 
@@ -36,13 +38,14 @@ def read(path: str | os.PathLike[str], device: str | torch.device = "cpu") -> Ce
     """Read what :func:`write` wrote; a file of another kind, a broken one or a newer one gives a clear error."""
     try:
         with safe_open(os.fspath(path), framework="pt", device=str(device)) as file:
-            num_nodes = _read_num_nodes(path, file.metadata() or {})
+            metadata = file.metadata() or {}
+            num_nodes = _read_num_nodes(path, metadata)
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (not a mapping)
     except SafetensorError as error:
         raise LatopoError(
             f"CellComplex.load: {path} is no complete safetensors file ({error}); save the complex again"
         ) from error
-    return _assemble(path, num_nodes, tensors)
+    return _assemble(path, num_nodes, tensors, induced=metadata.get("induced") != "false")
 
 
 def _read_num_nodes(path: str | os.PathLike[str], metadata: dict[str, str]) -> int:
@@ -59,12 +62,12 @@ def _read_num_nodes(path: str | os.PathLike[str], metadata: dict[str, str]) -> i
     return num_nodes
 
 
-def _assemble(path: str | os.PathLike[str], num_nodes: int, tensors: dict[str, Tensor]) -> Cells:
+def _assemble(path: str | os.PathLike[str], num_nodes: int, tensors: dict[str, Tensor], induced: bool) -> Cells:
     polygons = {}
     try:
         for name in [name for name in tensors if name.startswith("polygons.")]:
             polygons[int(name.removeprefix("polygons."))] = tensors.pop(name)
-        return Cells(num_nodes, tensors.pop("edge_index"), polygons, **tensors)
+        return Cells(num_nodes, tensors.pop("edge_index"), polygons, **tensors, induced=induced)
     except (KeyError, ValueError, TypeError) as error:
         raise LatopoError(
             f"CellComplex.load: {path} has missing or unknown tensors ({error}); save it again"

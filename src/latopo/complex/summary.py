@@ -6,7 +6,7 @@ if TYPE_CHECKING:
     from latopo.complex.cell_complex import CellComplex
 
 
-def summarize(complex: "CellComplex") -> dict[str, Any]:
+def summarize(cx: "CellComplex") -> dict[str, Any]:
     """Counts by kind and length, node degrees, Euler characteristic and Betti numbers, as plain Python numbers.
 
     Example:
@@ -15,14 +15,14 @@ def summarize(complex: "CellComplex") -> dict[str, Any]:
         >>> summarize(CellComplex(3, torch.tensor([[0], [2]])))["isolated_nodes"]
         1
     """
-    degree = complex.node_degree()
+    degree = cx.node_degree()
     return {
-        "nodes": complex.num_nodes,
-        "edges": complex.num_edges,
-        "polygons": {length: rows.size(0) for length, rows in complex.polygons.items()},
-        "mean_degree": 2 * complex.num_edges / complex.num_nodes if complex.num_nodes else 0.0,
-        "max_degree": int(degree.max()) if complex.num_nodes else 0,
+        "nodes": cx.num_nodes,
+        "edges": cx.num_edges,
+        "polygons": {length: rows.size(0) for length, rows in cx.polygons.items()},
+        "mean_degree": 2 * cx.num_edges / cx.num_nodes if cx.num_nodes else 0.0,
+        "max_degree": int(degree.max()) if cx.num_nodes else 0,
         "isolated_nodes": int((degree == 0).sum()),
-        "euler_characteristic": complex.euler_characteristic(),
-        "betti_numbers": complex.betti_numbers(),
+        "euler_characteristic": cx.euler_characteristic(),
+        "betti_numbers": cx.betti_numbers(),
     }

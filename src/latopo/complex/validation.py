@@ -6,6 +6,8 @@ from torch import Tensor
 from latopo.complex.canonical import Cells, canonical_cycles, edge_keys, find_keys, lexicographic_order, sides
 from latopo.errors import LatopoError
 
+MAX_NODES = 2**31  # so that u·N + v, the key of an edge, fits into 64 bits
+
 
 def check_form(cells: Cells) -> None:
     """Check types, shapes and devices: nothing that would make a GPU wait.
@@ -15,8 +17,11 @@ def check_form(cells: Cells) -> None:
         Traceback (most recent call last):
         latopo.errors.LatopoError: CellComplex: edge_index must be int64 of shape [2, E], got torch.float32 [2, 1]
     """
-    if cells.num_nodes < 0:
-        raise LatopoError(f"CellComplex: num_nodes must be at least 0, got {cells.num_nodes}")
+    if not 0 <= cells.num_nodes <= MAX_NODES:
+        raise LatopoError(
+            f"CellComplex: num_nodes must be between 0 and 2³¹ ({MAX_NODES:,}), got {cells.num_nodes}; number the "
+            "vertices 0, 1, 2, …"
+        )
     _check_vertices("edge_index", cells.edge_index, "[2, E]", dim=0, size=2)
     for length, rows in cells.polygons.items():
         if length < 3:
@@ -39,7 +44,8 @@ def _check_vertices(name: str, tensor: Tensor, shape: str, dim: int, size: int) 
         raise LatopoError(f"CellComplex: {name} must be a tensor, got {type(tensor).__name__}")
     if tensor.dtype != torch.int64 or tensor.dim() != 2 or tensor.size(dim) != size:
         came = f"{tensor.dtype} {list(tensor.shape)}"
-        raise LatopoError(f"CellComplex: {name} must be int64 of shape {shape}, got {came}")
+        remedy = "; transpose a list of pairs" if name == "edge_index" and tensor.shape[1:] == (2,) else ""
+        raise LatopoError(f"CellComplex: {name} must be int64 of shape {shape}, got {came}{remedy}")
 
 
 def _check_device(name: str, tensor: Tensor, edge_index: Tensor) -> None:
@@ -146,7 +152,9 @@ def _check_directions_agree(edge_index: Tensor, num_nodes: int, prob: Tensor) ->
 
 
 def check_closure(cells: Cells) -> None:
-    """Check that every side of every polygon is an edge and that no polygon has a chord; edges in canonical order.
+    """Check that every side of every polygon is an edge and, if it should be induced, that no polygon has a chord.
+
+    The edges stand in canonical order.
 
     Example:
         >>> check_closure(Cells(3, torch.tensor([[0, 1], [1, 2]]), {3: torch.tensor([[0, 1, 2]])}))
@@ -158,12 +166,11 @@ def check_closure(cells: Cells) -> None:
         is_edge = find_keys(keys, edge_keys(sides(rows), cells.num_nodes)) >= 0
         _raise_at(rows, 1, ~is_edge.view_as(rows), "has the side", "which is no edge; add it or drop the polygon")
         # Each diagonal once: all pairs `step` vertices apart, a half of them twice where `step` is half of the length.
-        for step in range(2, length // 2 + 1):
+        for step in range(2, length // 2 + 1 if cells.induced else 0):
             pairs = torch.stack([rows, rows.roll(-step, dims=1)]).flatten(1)
             is_edge = find_keys(keys, edge_keys(pairs, cells.num_nodes)) >= 0
-            _raise_at(
-                rows, step, is_edge.view_as(rows), "has the chord", "which is an edge; polygons are induced cycles"
-            )
+            why = "which is an edge; polygons are induced cycles, unless built with induced=False"
+            _raise_at(rows, step, is_edge.view_as(rows), "has the chord", why)
 
 
 def _raise_at(rows: Tensor, step: int, wrong: Tensor, what: str, why: str) -> None:

@@ -1,0 +1,236 @@
+"""Compiled column reduction: the ranks behind Betti numbers and the pairs behind persistence.
+
+Each column is reduced by earlier ones until its highest row is nobody's pivot, or nothing is left of it. A bitset keeps
+the rows of the column at work, so the highest row is found fast and only ever sinks.
+"""
+
+import math
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+__all__ = ["OVERFLOW", "Integers", "reduce_gf2", "reduce_over", "spanning_forest"]
+
+Integers = NDArray[np.int64]
+Words = NDArray[np.uint64]
+
+OVERFLOW = -2  # in place of a pivot: the integers of the column outgrew 64 bits
+_LIMIT = 2.0**61  # of an entry; twice that still fits into int64
+
+
+@njit(nogil=True, cache=True)
+def spanning_forest(num_nodes: int, start: Integers, end: Integers) -> Integers:
+    """Union-find over the edges in their order: for each edge the component, by its smallest node, that it merges
+    into one with a smaller node; −1 if it closes a cycle."""
+    parent = np.arange(num_nodes)
+    merged = np.full(start.size, -1, dtype=np.int64)
+    for edge in range(start.size):
+        left = _root(parent, start[edge])
+        right = _root(parent, end[edge])
+        if left != right:
+            merged[edge] = max(left, right)
+            parent[merged[edge]] = min(left, right)
+    return merged
+
+
+@njit(nogil=True, cache=True)
+def _root(parent: Integers, node: int) -> int:
+    while parent[node] != node:
+        parent[node] = parent[parent[node]]
+        node = parent[node]
+    return node
+
+
+@njit(nogil=True, cache=True)
+def reduce_gf2(pointer: Integers, row: Integers, num_rows: int) -> Integers:
+    """Pivot of each column over GF(2), −1 for none; column c has ones in ``row[pointer[c]:pointer[c + 1]]``."""
+    pivots = np.full(pointer.size - 1, -1, dtype=np.int64)
+    owner = np.full(num_rows, -1, dtype=np.int64)  # which reduced column has its pivot in this row
+    bounds = np.zeros(num_rows + 1, dtype=np.int64)
+    stored = np.empty(max(row.size, 1), dtype=np.int64)  # the reduced columns one after another, rows descending
+    words = np.zeros(num_rows // 64 + 1, dtype=np.uint64)
+    rank = 0
+    for column in range(pointer.size - 1):
+        if rank == num_rows:
+            break
+        high, low = _flip(words, row, pointer[column], pointer[column + 1])
+        while high >= low:
+            if words[high] == 0:
+                high -= 1
+                continue
+            pivot = 64 * high + _top_bit(words[high])
+            other = owner[pivot]
+            if other < 0:
+                break
+            low = min(low, _flip(words, stored, bounds[other], bounds[other + 1])[1])
+        if high >= low:
+            pivots[column], owner[pivot] = pivot, rank
+            stored, bounds[rank + 1] = _move_out(words, high, low, stored, bounds[rank])
+            rank += 1
+    return pivots
+
+
+@njit(nogil=True, cache=True)
+def _flip(words: Words, rows: Integers, start: int, stop: int) -> tuple[int, int]:
+    """Flip the bits ``rows[start:stop]``; returns the highest and the lowest word touched."""
+    high, low = -1, words.size
+    for position in range(start, stop):
+        word = rows[position] >> 6
+        words[word] ^= np.uint64(1) << np.uint64(rows[position] & 63)
+        high, low = max(high, word), min(low, word)
+    return high, low
+
+
+@njit(nogil=True, cache=True)
+def _move_out(words: Words, high: int, low: int, stored: Integers, used: int) -> tuple[Integers, int]:
+    """Append the set bits of ``words[low:high + 1]`` to ``stored`` (grown if needed), highest first, and clear them."""
+    for word in range(high, low - 1, -1):
+        while words[word] != 0:
+            bit = _top_bit(words[word])
+            words[word] ^= np.uint64(1) << np.uint64(bit)
+            if used == stored.size:
+                stored = _grown(stored)
+            stored[used] = 64 * word + bit
+            used += 1
+    return stored, used
+
+
+@njit(nogil=True, cache=True)
+def _grown(array: Integers) -> Integers:
+    larger = np.empty(2 * array.size, dtype=np.int64)
+    larger[: array.size] = array
+    return larger
+
+
+@njit(nogil=True, cache=True)
+def _top_bit(word: np.uint64) -> int:
+    bit = 0
+    for step in (32, 16, 8, 4, 2, 1):
+        if word >> np.uint64(step) != 0:
+            word >>= np.uint64(step)
+            bit += step
+    return bit
+
+
+@njit(nogil=True, cache=True)
+def reduce_over(pointer: Integers, row: Integers, value: Integers, num_rows: int, prime: int) -> Integers:
+    """Pivot of each column over GF(``prime``), a prime below 2³¹, or over the rationals (0); −1 for none.
+
+    Over the rationals columns are kept as integers without a common divisor. Where those outgrow 64 bits the column's
+    pivot is :data:`OVERFLOW`, and the later ones mean nothing.
+    """
+    pivots = np.full(pointer.size - 1, -1, dtype=np.int64)
+    owner = np.full(num_rows, -1, dtype=np.int64)
+    bounds = np.zeros(num_rows + 1, dtype=np.int64)
+    stored = np.empty(max(row.size, 1), dtype=np.int64)
+    stored_value = np.empty(stored.size, dtype=np.int64)
+    words = np.zeros(num_rows // 64 + 1, dtype=np.uint64)
+    work = np.zeros(num_rows, dtype=np.int64)
+    rank = 0
+    for column in range(pointer.size - 1):
+        if rank == num_rows:
+            break
+        first, last = pointer[column], pointer[column + 1]
+        high, low = _subtract(work, words, -1, row[first:last], value[first:last], prime)
+        while high >= low:
+            if words[high] == 0:
+                high -= 1
+                continue
+            pivot = 64 * high + _top_bit(words[high])
+            if work[pivot] == 0:
+                words[high] ^= np.uint64(1) << np.uint64(pivot & 63)
+                continue
+            other = owner[pivot]
+            if other < 0:
+                break
+            first, last = bounds[other], bounds[other + 1]
+            factor = work[pivot]
+            if prime == 0:
+                common = math.gcd(factor, stored_value[first])
+                factor //= common
+                if not _scale(work, words, high, low, stored_value[first] // common):
+                    pivots[column] = OVERFLOW
+                    return pivots
+            touched, lowest = _subtract(work, words, factor, stored[first:last], stored_value[first:last], prime)
+            if touched < 0:
+                pivots[column] = OVERFLOW
+                return pivots
+            low = min(low, lowest)
+        if high >= low:
+            pivots[column], owner[pivot] = pivot, rank
+            stored, used = _move_out(words, high, low, stored, bounds[rank])
+            while stored_value.size < stored.size:
+                stored_value = _grown(stored_value)
+            bounds[rank + 1] = _move_values(work, stored, stored_value, bounds[rank], used, prime)
+            rank += 1
+    return pivots
+
+
+@njit(nogil=True, cache=True)
+def _subtract(
+    work: Integers, words: Words, factor: int, rows: Integers, values: Integers, prime: int
+) -> tuple[int, int]:
+    """Take ``factor`` times a column off the one at work; the highest and lowest word touched, or (−1, −1) if an entry
+    outgrows its bits."""
+    high, low = -1, words.size
+    for position in range(rows.size):
+        row = rows[position]
+        if prime:
+            work[row] = (work[row] - factor * values[position]) % prime
+        else:
+            if abs(float(factor) * float(values[position])) > _LIMIT:
+                return -1, -1
+            work[row] -= factor * values[position]
+            if abs(work[row]) > _LIMIT:
+                return -1, -1
+        words[row >> 6] |= np.uint64(1) << np.uint64(row & 63)
+        high, low = max(high, row >> 6), min(low, row >> 6)
+    return high, low
+
+
+@njit(nogil=True, cache=True)
+def _scale(work: Integers, words: Words, high: int, low: int, factor: int) -> bool:
+    """Multiply the column at work; False if an entry outgrows its bits."""
+    if factor == 1:
+        return True
+    for row in range(64 * low, min(64 * (high + 1), work.size)):
+        if abs(float(work[row]) * float(factor)) > _LIMIT:
+            return False
+        work[row] *= factor
+    return True
+
+
+@njit(nogil=True, cache=True)
+def _move_values(work: Integers, stored: Integers, values: Integers, start: int, stop: int, prime: int) -> int:
+    """Move the entries at ``stored[start:stop]`` out of the column at work, without zeros, the first one 1 over
+    GF(``prime``) and positive, without a common divisor, over the integers; returns where they end."""
+    used, common = start, 0
+    for position in range(start, stop):
+        row = stored[position]
+        if work[row] != 0:
+            stored[used], values[used] = row, work[row]
+            common = math.gcd(common, work[row])
+            work[row] = 0
+            used += 1
+    if prime:
+        inverse = _inverse(values[start], prime)
+        for position in range(start, used):
+            values[position] = values[position] * inverse % prime
+    else:
+        common = common if values[start] > 0 else -common
+        for position in range(start, used):
+            values[position] //= common
+    return used
+
+
+@njit(nogil=True, cache=True)
+def _inverse(value: int, prime: int) -> int:
+    """By Fermat: value^(prime − 2)."""
+    result, power = 1, prime - 2
+    while power > 0:
+        if power & 1:
+            result = result * value % prime
+        value = value * value % prime
+        power >>= 1
+    return result
