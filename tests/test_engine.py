@@ -98,7 +98,9 @@ def test_a_job_that_always_kills_its_worker_is_given_up_after_the_others():
         for _, result in run_jobs(kill_always, range(8), 2):
             done.append(result)
 
-    with pytest.raises(LatopoError, match=r"3 times in a row, often for lack of memory.*fewer --jobs"):
+    with pytest.raises(
+        LatopoError, match=r"died again and again, often for lack of memory, with .*fewer workers per machine"
+    ):
         collect()
     assert 1 not in done
     assert len(done) >= 6  # who worked beside it to the last has had to go with it
@@ -119,3 +121,73 @@ def test_workers_end_with_a_killed_parent(tmp_path):
     while any(Path(f"/proc/{worker}").exists() for worker in workers) and time.monotonic() < deadline:
         time.sleep(0.05)
     assert not [worker for worker in workers if Path(f"/proc/{worker}").exists()]
+
+
+def test_dask_gives_every_result_and_a_killed_worker_loses_nothing(start_dask):
+    address, workers = start_dask(2)
+    results = run_jobs(time.sleep, [0.2] * 12, backend="dask", cluster=address)
+    first = next(results)
+    workers[0].kill()
+    assert [first, *results] == [(0.2, None)] * 12
+
+
+def test_dask_gives_up_a_job_that_kills_its_workers(start_dask):
+    address, _ = start_dask(2, allowed_failures=0)
+    jobs = [signal.SIGCONT, signal.SIGKILL, signal.SIGCONT, signal.SIGCONT]
+    done = []
+
+    def collect():
+        for job, _ in run_jobs(signal.raise_signal, jobs, backend="dask", cluster=address):
+            done.append(job)
+
+    with pytest.raises(LatopoError, match=r"died again and again.* with .*(9|SIGKILL)"):
+        collect()
+    assert set(done) == {signal.SIGCONT}  # dask also suspects what waited for that worker, so perhaps not all three
+
+
+def test_dask_passes_exceptions_on(start_dask):
+    address, _ = start_dask(1)
+    with pytest.raises(ZeroDivisionError):
+        list(run_jobs((1).__truediv__, [0], backend="dask", cluster=address))
+
+
+def test_dask_workers_with_several_threads_are_refused(start_dask):
+    address, _ = start_dask(1, threads=2)
+    from distributed import Client
+
+    with Client(address) as client:
+        client.wait_for_workers(1, timeout=120)
+    with pytest.raises(LatopoError, match="--nthreads 1"):
+        list(run_jobs(abs, [1], backend="dask", cluster=address))
+
+
+def test_ray_gives_every_result():
+    pytest.importorskip("ray")
+    assert sorted(run_jobs(abs, [-1, 2, -3], backend="ray")) == [(-3, 3), (-1, 1), (2, 2)]
+    jobs = [signal.SIGCONT, signal.SIGKILL, signal.SIGCONT]
+    with pytest.raises(LatopoError, match="died again and again"):
+        list(run_jobs(signal.raise_signal, jobs, backend="ray"))
+
+
+@pytest.mark.parametrize(
+    ("backend", "cluster", "message"),
+    [
+        ("threads", None, "expected one of loky, dask, ray, got 'threads'"),
+        ("dask", None, "dask needs the address of a scheduler"),
+        ("loky", "tcp://127.0.0.1:1", "loky works on this machine alone"),
+        ("dask", "tcp://127.0.0.1:1", "no dask scheduler answers at tcp://127.0.0.1:1"),
+        ("dask", "nonsense://x", "no dask scheduler answers at nonsense://x"),
+    ],
+)
+def test_a_wrong_backend_or_address(backend, cluster, message):
+    dask = pytest.importorskip("dask")
+    with dask.config.set({"distributed.comm.timeouts.connect": "1s"}), pytest.raises(LatopoError, match=message):
+        list(run_jobs(abs, [1], backend=backend, cluster=cluster))
+
+
+@pytest.mark.parametrize(("backend", "package"), [("dask", r"'latopo\[cluster\]'"), ("ray", "ray")])
+def test_a_backend_that_is_not_installed(backend, package, monkeypatch):
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    monkeypatch.setitem(sys.modules, "ray", None)
+    with pytest.raises(LatopoError, match=f"backend {backend} is not installed; run pip install {package}"):
+        list(run_jobs(abs, [1], backend=backend, cluster="tcp://127.0.0.1:1"))

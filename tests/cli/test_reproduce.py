@@ -1,4 +1,5 @@
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -91,6 +92,54 @@ def test_ctrl_c_with_workers_keeps_what_is_done(elsewhere):
     assert errors.splitlines()[-1] == f"latopo: stopped; {20 - done} runs left. Run the same command again to go on"
     assert "Traceback" not in errors
     assert out == "out/tables/table2.md\n"
+
+
+def test_a_cluster_that_loses_a_worker_gives_the_table_of_one_machine(elsewhere, start_dask):
+    alone = invoke(*QUICK, "--protocols", "honest", "--out", "alone")
+    assert alone.exit_code == 0, alone.output
+    address, workers = start_dask(2)
+    command = [sys.executable, "-c", "from latopo.cli import main; main()", "reproduce", *QUICK]
+    command += ["--protocols", "honest", "--out", "cluster", "--backend", "dask", "--cluster", address]
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    deadline = time.monotonic() + 300
+    while len(Store("cluster")) < 3 and process.poll() is None and time.monotonic() < deadline:
+        time.sleep(0.02)
+    workers[0].kill()
+    assert len(Store("cluster")) < 10  # half-way
+    errors = process.communicate(timeout=300)[1]
+    assert process.returncode == 0, errors
+    assert workers[1].poll() is None
+    for name in ("table2.csv", "table2-folds.csv", "table2.md"):
+        expected = (elsewhere / "alone" / "tables" / name).read_text()
+        assert (elsewhere / "cluster" / "tables" / name).read_text() == expected
+
+
+def test_shards_share_the_runs_and_are_merged(elsewhere):
+    quick = (*QUICK, "--protocols", "honest")
+    assert invoke(*quick, "--out", "whole").exit_code == 0
+    assert invoke("table2", "--datasets", "iris", "--models", "mlp", "--splits", "0", "--epochs", "6", "--out", "parts",
+                  "--protocols", "honest").exit_code == 0  # fmt: skip
+    shutil.rmtree(elsewhere / "parts" / "tables")
+    for part in (1, 2, 3):
+        result = invoke(*quick, "--out", "parts", "--shard", f"{part}/3")
+        assert result.exit_code == 0, result.output
+        assert result.stdout == f"parts/shard-{part}-of-3\n"
+    assert not (elsewhere / "parts" / "tables").exists()
+    shards = [f"parts/shard-{part}-of-3" for part in (1, 2, 3)]
+    counts = [len(Store(shard)) for shard in shards]
+    assert sum(counts) == 9  # one was there
+    assert max(counts) - min(counts) <= 1
+    merged = CliRunner().invoke(app, ["merge", *shards, "--out", "parts"])
+    assert merged.exit_code == 0, merged.output
+    assert merged.stdout.splitlines() == [
+        f"{s}: {n} of {n} runs added to parts" for s, n in zip(shards, counts, strict=True)
+    ]
+    assert invoke(*quick, "--out", "parts", "--tables-only").exit_code == 0
+    for name in ("table2.csv", "table2-folds.csv", "table2.md"):
+        expected = (elsewhere / "whole" / "tables" / name).read_text()
+        assert (elsewhere / "parts" / "tables" / name).read_text() == expected
+    again = invoke(*quick, "--out", "parts", "--shard", "1/3")
+    assert "4 of 4 runs are already in parts" in again.stderr
 
 
 def test_dry_run_trains_nothing(elsewhere):
@@ -235,6 +284,12 @@ def test_figures(elsewhere):
         (("table2", "--device", "gpu0"), "device: expected 'auto', 'cpu' or another device"),
         (("all", "--set", "lr=0.1"), "--set: all includes figures"),
         (("table2", "--models", "mlp,dcm", "--set", "rounds=2"), "model mlp: MLP.__init__() got an unexpected keyword"),
+        (("table2", "--shard", "0/3"), "--shard 0/3: expected a part and the number of parts, such as 1/8 to 8/8"),
+        (("table2", "--shard", "4/3"), "--shard 4/3: expected a part"),
+        (("table2", "--shard", "1of3"), "--shard 1of3: expected a part"),
+        (("figures", "--shard", "1/2"), "--shard: figures show fold 0"),
+        (("table2", "--backend", "threads"), "backend: expected one of loky, dask, ray, got 'threads'"),
+        (("table2", "--cluster", "tcp://127.0.0.1:1"), "loky works on this machine alone"),
         (("depth", "--set", "rounds=2"), "--set rounds: the rows of depth vary it; choose with --values"),
     ],
 )

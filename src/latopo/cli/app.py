@@ -8,6 +8,7 @@ from latopo._version import __version__
 from latopo.cli.bench import bench
 from latopo.cli.datasets import datasets
 from latopo.cli.fit import fit
+from latopo.cli.merge import merge
 from latopo.cli.models import models
 from latopo.cli.predict import predict
 from latopo.cli.report import report
@@ -41,6 +42,7 @@ app.command()(bench)
 app.command()(datasets)
 app.command()(fit)
 app.command()(models)
+app.command()(merge)
 app.command()(predict)
 app.command()(report)
 app.command()(reproduce)

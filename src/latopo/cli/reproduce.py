@@ -51,6 +51,16 @@ def reproduce(
         int,
         typer.Option(min=1, help="Worker processes, each with one thread; the numbers do not depend on how many."),
     ] = 1,
+    backend: Annotated[
+        str, typer.Option(help="loky (this machine), dask or ray (a cluster, which has its own number of workers).")
+    ] = "loky",
+    cluster: Annotated[
+        str | None, typer.Option(help="Address of the cluster, such as tcp://10.0.0.1:8786 for dask.")
+    ] = None,
+    shard: Annotated[
+        str | None,
+        typer.Option(help="Train one part of the runs, such as 2/8, into a store of its own; then see `latopo merge`."),
+    ] = None,
     data_root: DataRoot = None,
     device: Device = "auto",
     dry_run: Annotated[bool, typer.Option(help="Show what is left to do and what it costs, and stop.")] = False,
@@ -67,6 +77,7 @@ def reproduce(
     differ and means stay within the spread; the store keeps CPU and versions with every run.
     """
     from latopo.data import find_dataset
+    from latopo.engine import check_backend
     from latopo.errors import LatopoError
     from latopo.reproduce import Store
     from latopo.reproduce.experiments import EXPERIMENTS, experiment
@@ -82,12 +93,13 @@ def reproduce(
         protocols=_names(protocols, "--protocols"),
         settings=settings,
     )
-    work = _Work(out, jobs, data_root, device, dry_run)
+    check_backend(backend, cluster)
+    work = _Work(out, jobs, backend, cluster, _parse_shard(shard), data_root, device, dry_run)
     if what in ("figures", "all") and setting:
         raise LatopoError(f"--set: {what} includes figures, which have the paper's settings; name a table")
     if what == "figures":
-        given = (values, splits != _FOLDS, seeds, protocols != _PROTOCOLS)
-        names = ("--values", "--splits", "--seeds", "--protocols")
+        given = (values, splits != _FOLDS, seeds, protocols != _PROTOCOLS, shard)
+        names = ("--values", "--splits", "--seeds", "--protocols", "--shard")
         if ignored := [name for name, value in zip(names, given, strict=True) if value]:
             raise LatopoError(f"{', '.join(ignored)}: figures show fold 0, seed 0, under honest; leave the option out")
     tables = [] if what == "figures" else list(EXPERIMENTS) if what == "all" else [what]
@@ -101,7 +113,7 @@ def reproduce(
         _write(tables, chosen, Store(out))
         return
     failed = _tables(what, tables, chosen, work) if tables else 0
-    if what in ("figures", "all"):
+    if what in ("figures", "all") and work.shard is None:
         _figures(chosen, work, strict=what == "figures")
     if failed:
         typer.echo(f"latopo: {_runs(failed)} failed, see above; the tables show them as missing", err=True)
@@ -127,9 +139,28 @@ class _Work:
 
     out: Path
     jobs: int
+    backend: Any
+    cluster: str | None
+    shard: tuple[int, int] | None
     data_root: Path | None
     device: str
     dry_run: bool
+
+    @property
+    def folder(self) -> Path:
+        """The folder of the store that is written: that of the shard, if there is one."""
+        return self.out if self.shard is None else self.out / "shard-{}-of-{}".format(*self.shard)
+
+
+def _parse_shard(text: str | None) -> tuple[int, int] | None:
+    from latopo.errors import LatopoError
+
+    if text is None:
+        return None
+    part, slash, parts = text.partition("/")
+    if not slash or not part.isdecimal() or not parts.isdecimal() or not 1 <= int(part) <= int(parts):
+        raise LatopoError(f"--shard {text}: expected a part and the number of parts, such as 1/8 to 8/8")
+    return int(part), int(parts)
 
 
 def _names(text: str, option: str) -> list[str]:
@@ -163,15 +194,18 @@ def _tables(what: str, tables: list[str], chosen: _Choice, work: _Work) -> int:
         what, chosen.datasets, chosen.models, chosen.folds, chosen.seeds, chosen.protocols, chosen.settings,
         chosen.values,
     )  # fmt: skip
-    store = Store(work.out)
-    todo = [unit for unit in units if unit.key not in store]
+    store = Store(work.folder)
+    done = store if work.shard is None else Store(work.out)
+    if work.shard is not None:
+        units = units[work.shard[0] - 1 :: work.shard[1]]  # of all runs, whatever is done: parts never overlap
+    todo = [unit for unit in units if unit.key not in store and unit.key not in done]
     for dataset in dict.fromkeys(unit.dataset for unit in todo):
         load(dataset, work.data_root)
     if work.dry_run:
-        _say_cost(len(units), todo, store, work)
+        _say_cost(len(units), todo, [*done.records(), *store.records()], work)
         return 0
     with store.writing():  # from here on, so that a second process is told before it has tried anything
-        _say_cost(len(units), todo, store, work)
+        _say_cost(len(units), todo, [*done.records(), *store.records()], work)
         try:
             return _train(len(units), todo, store, work)
         except KeyboardInterrupt:
@@ -179,21 +213,24 @@ def _tables(what: str, tables: list[str], chosen: _Choice, work: _Work) -> int:
             typer.echo(f"latopo: stopped; {_runs(left)} left. Run the same command again to go on", err=True)
             raise typer.Exit(130) from None
         finally:
-            _write(tables, chosen, store)
+            if work.shard is None:
+                _write(tables, chosen, store)
+            else:
+                typer.echo(store.folder)
 
 
-def _say_cost(total: int, todo: Sequence["Unit"], store: "Store", work: _Work) -> None:
+def _say_cost(total: int, todo: Sequence["Unit"], records: Sequence["Record"], work: _Work) -> None:
     from latopo.reproduce import describe_cost
     from latopo.reproduce.work import probe_seconds
 
     if len(todo) < total:
-        typer.echo(f"{total - len(todo)} of {_runs(total)} are already in {store.folder}", err=True)
+        typer.echo(f"{total - len(todo)} of {_runs(total)} are already in {work.out}", err=True)
     stop = time.monotonic() + _PROBE_SECONDS
 
     def probe(unit: "Unit") -> float | None:
         return probe_seconds(unit, work.data_root, work.device) if time.monotonic() < stop else None
 
-    typer.echo(f"to do: {describe_cost(todo, store.records(), probe, work.jobs)}", err=True)
+    typer.echo(f"to do: {describe_cost(todo, records, probe, work.jobs)}", err=True)
 
 
 def _train(total: int, todo: Sequence["Unit"], store: "Store", work: _Work) -> int:
@@ -211,8 +248,9 @@ def _train(total: int, todo: Sequence["Unit"], store: "Store", work: _Work) -> i
         return 0
     with TrainingProgress(total, total - len(todo)) as progress:
         failed = train_units(
-            todo, store, work.jobs, data_root=work.data_root, device=work.device, on_start=start, on_end=end
-        )
+            todo, store, work.jobs, work.backend, work.cluster,
+            data_root=work.data_root, device=work.device, on_start=start, on_end=end,
+        )  # fmt: skip
     return len(failed)
 
 

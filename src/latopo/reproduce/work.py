@@ -10,7 +10,7 @@ from latopo._device import find_device
 from latopo._environment import environment
 from latopo._parallel import one_thread
 from latopo.data.loading import load
-from latopo.engine import run_jobs
+from latopo.engine import Backend, run_jobs
 from latopo.errors import LatopoError
 from latopo.reproduce.record import Record
 from latopo.reproduce.store import Store
@@ -27,6 +27,8 @@ def train_units(
     units: Sequence[Unit],
     store: Store,
     jobs: int = 1,
+    backend: Backend = "loky",
+    cluster: str | None = None,
     *,
     data_root: Path | None = None,
     device: str = "cpu",
@@ -38,16 +40,19 @@ def train_units(
     Args:
         units: what to do, in order.
         store: where results go; this process alone writes it.
-        jobs: number of worker processes, of one thread each.
-        data_root: folder with raw files.
+        jobs, backend, cluster: which processes train, see :func:`latopo.engine.run_jobs`; the numbers do not depend on
+            it as long as the machines are of one kind.
+        data_root: folder with raw files, on every machine; each looks in its own ``$LATOPO_DATA`` by default.
         device: where to train.
-        on_start: called before a unit is trained in this process, so not with several jobs.
+        on_start: called before a unit is trained in this process; not called for other processes.
         on_end: called with every unit and its record, or the error that it failed with.
     """
     failed = []
-    work = partial(_attempt, data_root=data_root, device=device, on_start=on_start if jobs == 1 else None)
+    here = jobs == 1 and backend == "loky"
+    work = partial(_attempt, data_root=data_root, device=device, on_start=on_start if here else None)
     with store.writing():
-        for unit, outcome in run_jobs(work, [unit for unit in units if unit.key not in store], jobs):
+        todo = [unit for unit in units if unit.key not in store]
+        for unit, outcome in run_jobs(work, todo, jobs, backend, cluster):
             if isinstance(outcome, Record):
                 store.append(outcome)
             else:
