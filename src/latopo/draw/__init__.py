@@ -10,6 +10,7 @@ from latopo.draw.layout import layout
 from latopo.draw.notebook import to_html
 from latopo.draw.paint import Drawing
 from latopo.draw.palette import PALETTES, Palette
+from latopo.draw.persistence import PersistenceDrawing, draw_persistence
 from latopo.draw.sample import sample_neighborhoods
 
 __all__ = [
@@ -17,9 +18,11 @@ __all__ = [
     "Drawing",
     "Evolution",
     "Palette",
+    "PersistenceDrawing",
     "Snapshot",
     "draw",
     "draw_evolution",
+    "draw_persistence",
     "layout",
     "sample_neighborhoods",
     "save_figure",

@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 from latopo.draw.drawable import Drawable
-from latopo.draw.figure import new_figure, plain
+from latopo.draw.figure import current_axes, plain
 from latopo.draw.labels import ClassNames
 from latopo.draw.paint import Drawing, View
 from latopo.draw.palette import Palette, polygon_name
@@ -31,9 +31,10 @@ def draw(
 ) -> Drawing:
     """Draw a complex: nodes by class, edges, filled polygons by length, the more probable, the more opaque.
 
-    Nothing is shown and pyplot is not touched: without ``ax`` a new figure is made, which a notebook displays and
-    :meth:`Drawing.save` writes. Opacity is relative: the most probable edge and the most probable polygon are the
-    strongest, and the more polygons lie on each other, the fainter they all are.
+    Without ``ax`` the drawing goes to pyplot's current axes if pyplot is in use, so that ``plt.savefig`` saves it, and
+    to a new figure otherwise, which a notebook displays and :meth:`Drawing.save` writes. Opacity is relative: the most
+    probable edge and the most probable polygon are the strongest, and the more polygons lie on each other, the fainter
+    they all are.
 
     Args:
         complex: what to draw.
@@ -62,7 +63,7 @@ def draw(
     """
     view = View.of("draw", complex, y, pos, palette, class_names, unlabelled, seed, max_nodes)
     if ax is None:
-        ax = new_figure(8.2 if legend else 6.5, 6.5).add_subplot()
+        ax = current_axes(8.2 if legend else 6.5, 6.5)
     drawing = view.paint(ax, complex, max_length, node_size, edge_width)
     if title is not None:
         ax.set_title(plain(title))

@@ -1,6 +1,7 @@
 """Matplotlib, which is an extra: figures without pyplot, shown in a notebook and written to files."""
 
 import os
+import sys
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,27 @@ def new_figure(width: float, height: float) -> Any:
     from matplotlib.figure import Figure
 
     return Figure(figsize=(width, height), layout="constrained")
+
+
+def current_axes(width: float, height: float) -> Any:
+    """Where a picture goes if nobody says where: pyplot's axes, if it is in use, else those of a new figure.
+
+    Pyplot's current axes are taken if they are empty; the figure is its current one afterwards, so that ``plt.title``,
+    ``plt.savefig`` and ``plt.show`` mean it.
+
+    Example:
+        >>> import matplotlib.pyplot as plt
+        >>> figure = plt.figure()
+        >>> current_axes(4, 3).figure is figure
+        True
+        >>> plt.close(figure)
+    """
+    plt: Any = sys.modules.get("matplotlib.pyplot")
+    if plt is None:
+        return new_figure(width, height).add_subplot()
+    if plt.get_fignums() and not plt.gca().has_data():
+        return plt.gca()
+    return plt.figure(figsize=(width, height), layout="constrained").add_subplot()
 
 
 def require_matplotlib(caller: str) -> None:

@@ -1,19 +1,14 @@
 """``draw_persistence``: births and deaths as a diagram or as a barcode."""
 
-import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import inf
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from latopo.complex.persistence import Persistence
-from latopo.draw._matplotlib import require_matplotlib
-from latopo.draw.current_axes import current_axes
+from latopo.draw.figure import Shown, current_axes, require_matplotlib
 from latopo.draw.palette import Palette, get_palette
-from latopo.draw.save import save_figure
 from latopo.errors import LatopoError
 
 __all__ = ["PersistenceDrawing", "draw_persistence"]
@@ -23,7 +18,7 @@ _FAR = 1.06  # where ∞ is drawn; filtration values end at 1
 
 
 @dataclass(frozen=True, eq=False)
-class PersistenceDrawing:
+class PersistenceDrawing(Shown):
     """What :func:`draw_persistence` drew.
 
     Attributes:
@@ -34,13 +29,14 @@ class PersistenceDrawing:
     ax: Any
     classes: dict[int, Any]
 
-    def save(self, path: str | os.PathLike[str], formats: tuple[str, ...] = ()) -> list[Path]:
-        """Write the figure; see :func:`~latopo.draw.save_figure`."""
-        return save_figure(self.ax.figure.figure, path, formats)
+    @property
+    def figure(self) -> Any:
+        """The matplotlib figure."""
+        return self.ax.figure.figure
 
 
 def draw_persistence(
-    persistence: Persistence,
+    persistence: Any,
     kind: str = "diagram",
     ax: Any = None,
     *,
