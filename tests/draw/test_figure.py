@@ -1,9 +1,11 @@
+import sys
 from pathlib import Path
 
 import pytest
 
 from latopo import CellComplex
 from latopo.draw import Snapshot, draw, draw_evolution, save_figure
+from latopo.draw.figure import current_axes
 from latopo.errors import LatopoError
 
 STARTS = {"png": b"\x89PNG", "svg": b"<?xml", "pdf": b"%PDF"}
@@ -61,3 +63,35 @@ def test_a_notebook_shows_our_figure_once(house: CellComplex) -> None:
         assert draw(house, ax=ax)._repr_png_() is None
     finally:
         pyplot.close(figure)
+
+
+@pytest.fixture
+def pyplot():
+    import matplotlib.pyplot as plt
+
+    plt.close("all")
+    yield plt
+    plt.close("all")
+
+
+def test_a_new_figure_is_pyplots_current_one(pyplot) -> None:
+    ax = current_axes(4, 3)
+    assert pyplot.gcf() is ax.figure
+    assert pyplot.gca() is ax
+    assert tuple(ax.figure.get_size_inches()) == (4, 3)
+
+
+def test_empty_axes_are_used_and_full_ones_left_alone(pyplot) -> None:
+    figure, (first, second) = pyplot.subplots(1, 2)
+    pyplot.sca(first)
+    assert current_axes(4, 3) is first
+    first.plot([0, 1])
+    assert current_axes(4, 3).figure is not figure
+    assert not second.has_data()
+
+
+def test_without_pyplot_nothing_is_registered(monkeypatch) -> None:
+    monkeypatch.delitem(sys.modules, "matplotlib.pyplot", raising=False)
+    ax = current_axes(4, 3)
+    assert "matplotlib.pyplot" not in sys.modules
+    assert getattr(ax.figure, "number", None) is None
