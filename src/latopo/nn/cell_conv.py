@@ -33,6 +33,7 @@ class CellConv(nn.Module):
         - **output**: [E, F_out]
 
     Example:
+        >>> import torch
         >>> triangle = CellComplex(3, torch.tensor([[0, 0, 1], [1, 2, 2]]), {3: torch.tensor([[0, 1, 2]])})
         >>> CellConv(4, 8)(torch.ones(3, 4), triangle).shape
         torch.Size([3, 8])
