@@ -77,9 +77,10 @@ def build_page(data: ReportData, other: ReportData | None = None) -> str:
     )
 
 
-def _numbers(table: ResultTable) -> list[list[dict[str, Any]]]:
+def _numbers(table: ResultTable) -> dict[str, Any]:
     """What the page sorts by, and shows on hover."""
-    return [[{"value": cell.value, "folds": cell.folds} for cell in row.cells] for row in table.rows]
+    rows = [[{"value": cell.value, "folds": cell.folds} for cell in row.cells] for row in table.rows]
+    return {"digits": table.digits, "rows": rows}
 
 
 def _template() -> Template:
