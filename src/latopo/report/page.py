@@ -3,6 +3,7 @@
 import base64
 import hashlib
 import os
+from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -83,6 +84,7 @@ def _numbers(table: ResultTable) -> dict[str, Any]:
     return {"digits": table.digits, "rows": rows}
 
 
+@cache  # compiling the templates takes longer than filling them
 def _template() -> Template:
     loader = PackageLoader("latopo.report")
     environment = Environment(
