@@ -313,7 +313,7 @@ def test_tables_sort_and_show_folds(visit):
     rows = [("b", 2.0), ("a", 10.0), ("c", None)]
     cells = [ShownCell(value, 1.0, (value - 1, value + 1)) if value else ShownCell(None) for _, value in rows]
     lines = tuple(ShownRow((name,), (cell,)) for (name, _), cell in zip(rows, cells, strict=True))
-    table = ShownTable("Scores", ("model",), ("Texas",), lines)
+    table = ShownTable("Scores", ("model",), ("Texas",), lines, digits=3)
     page = visit(ReportData("Results", tables=(table,)))
     names = lambda: [cell.inner_text() for cell in page.locator("tbody th").all()]  # noqa: E731
     assert names() == ["b", "a", "c"]
@@ -325,4 +325,5 @@ def test_tables_sort_and_show_folds(visit):
     assert names() == ["a", "b", "c"]
     page.locator("td[tabindex]").first.hover()
     assert "a, Texas" in page.locator("#tip").inner_text()
+    assert "9.000  11.000" in page.locator("#tip p").text_content()
     assert page.locator("#tip circle").count() == 2

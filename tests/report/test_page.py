@@ -96,7 +96,7 @@ def test_text_from_data_arrives_in_the_script_as_it_is(run):
     page = build_page(named(run, HOSTILE[1]))
     content = json.loads(re.search(r'<script type="application/json" id="content">(.*?)</script>', page)[1])
     assert content["drawing"]["points"]["names"] == [HOSTILE[1]] * 6
-    assert content["tables"] == [[[{"value": 1.0, "folds": [0.5, 1.5]}]]]
+    assert content["tables"] == [{"digits": 2, "rows": [[{"value": 1.0, "folds": [0.5, 1.5]}]]}]
 
 
 def test_the_page_names_nothing_outside(run):

@@ -3,6 +3,7 @@
 import base64
 import hashlib
 import os
+from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -77,11 +78,13 @@ def build_page(data: ReportData, other: ReportData | None = None) -> str:
     )
 
 
-def _numbers(table: ShownTable) -> list[list[dict[str, Any]]]:
+def _numbers(table: ShownTable) -> dict[str, Any]:
     """What the page sorts by, and shows on hover."""
-    return [[{"value": cell.value, "folds": cell.folds} for cell in row.cells] for row in table.rows]
+    rows = [[{"value": cell.value, "folds": cell.folds} for cell in row.cells] for row in table.rows]
+    return {"digits": table.digits, "rows": rows}
 
 
+@cache  # compiling the templates takes longer than filling them
 def _template() -> Template:
     loader = PackageLoader("latopo.report")
     environment = Environment(

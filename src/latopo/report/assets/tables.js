@@ -1,14 +1,15 @@
 // Tables of results: a heading sorts, a number shows its folds.
 
-// numbers: for each row of the table its cells' values and folds.
+// numbers: how many digits to show, and for each row of the table its cells' values and folds.
 function prepareTable(table, numbers) {
   const rows = [...table.tBodies[0].rows];
-  const numbersOf = new Map(rows.map((row, place) => [row, numbers[place]]));
-  const labels = table.tHead.rows[0].cells.length - (numbers[0]?.length ?? 0);
+  const numbersOf = new Map(rows.map((row, place) => [row, numbers.rows[place]]));
+  const labels = table.tHead.rows[0].cells.length - (numbers.rows[0]?.length ?? 0);
   makeSortable(table, labels, (row, column) => numbersOf.get(row)[column - labels].value);
   for (const row of rows) {
     numbersOf.get(row).forEach(({ folds }, place) => {
-      if (folds.length > 1) prepareFolds(row.cells[labels + place], folds, foldTitle(table, row, labels, labels + place));
+      const title = foldTitle(table, row, labels, labels + place);
+      if (folds.length > 1) prepareFolds(row.cells[labels + place], title, folds, numbers.digits);
     });
   }
 }
@@ -42,18 +43,18 @@ function foldTitle(table, row, labels, column) {
   return [...names, table.tHead.rows[0].cells[column].textContent].join(", ");
 }
 
-function prepareFolds(cell, folds, title) {
+function prepareFolds(cell, title, folds, digits) {
   const show = () => {
     const frame = cell.getBoundingClientRect();
-    const listed = element("p", { className: "under", textContent: folds.map((value) => value.toFixed(1)).join("  ") });
-    showTip(frame.left + frame.width / 2, frame.bottom - 8, [element("strong", { textContent: title }), foldPicture(folds), listed]);
+    const listed = element("p", { className: "under", textContent: folds.map((value) => value.toFixed(digits)).join("  ") });
+    showTip(frame.left + frame.width / 2, frame.bottom - 8, [element("strong", { textContent: title }), foldPicture(folds, digits), listed]);
   };
   for (const name of ["pointerenter", "focus"]) cell.addEventListener(name, show);
   for (const name of ["pointerleave", "blur"]) cell.addEventListener(name, hideTip);
 }
 
 // The folds as dots on a line, their mean as a mark.
-function foldPicture(folds) {
+function foldPicture(folds, digits) {
   const low = Math.min(...folds);
   const high = Math.max(...folds);
   const mean = folds.reduce((sum, value) => sum + value, 0) / folds.length;
@@ -62,6 +63,6 @@ function foldPicture(folds) {
     svgElement("line", { x1: 8, x2: 212, y1: 20, y2: 20, class: "axis" }),
     svgElement("line", { x1: x(mean), x2: x(mean), y1: 8, y2: 32, class: "mean" }),
     ...folds.map((value) => svgElement("circle", { cx: x(value), cy: 20, r: 5 })),
-    svgElement("text", { x: 8, y: 42 }, low.toFixed(1)),
-    svgElement("text", { x: 212, y: 42, "text-anchor": "end" }, high.toFixed(1)));
+    svgElement("text", { x: 8, y: 42 }, low.toFixed(digits)),
+    svgElement("text", { x: 212, y: 42, "text-anchor": "end" }, high.toFixed(digits)));
 }
