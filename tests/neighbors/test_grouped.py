@@ -20,9 +20,7 @@ def clouds():
 
 def test_pairs_are_all_pairs_of_one_cloud():
     rows, row, col = pairs_within(PTR)
-    expected = [
-        (i, j) for a, b in itertools.pairwise(PTR) for i in range(a, b) for j in range(a, b) if i != j
-    ]
+    expected = [(i, j) for a, b in itertools.pairwise(PTR) for i in range(a, b) for j in range(a, b) if i != j]
     assert list(zip(row.tolist(), col.tolist(), strict=True)) == expected
     assert rows.diff().tolist() == [size - 1 for size in SIZES for _ in range(size)]
 
