@@ -68,7 +68,7 @@ def write_coauthor(path: Path, words: csr_matrix, adjacency: csr_matrix, labels:
 
 def assert_same_as_pyg(root: Path) -> None:
     entry = find_dataset("cs")
-    ours, theirs = read_coauthor(entry, root), read_npz(str(root / entry.path))
+    ours, theirs = read_coauthor(entry, root), read_npz(str(root / entry.raw_files[0]))
     reference = theirs.x.to_sparse_csr()
     assert ours.x.shape == theirs.x.shape
     assert torch.equal(ours.x.crow_indices(), reference.crow_indices())
@@ -82,7 +82,7 @@ def test_coauthor_counts_become_ones_as_in_pyg(tmp_path):
     words = csr_matrix(np.ceil(3 * random_array((20, 9), density=0.3, rng=0).toarray()).astype(np.float32))
     adjacency = csr_matrix(np.ceil(random_array((20, 20), density=0.2, rng=1).toarray()) + np.eye(20))
     assert words.max() > 1
-    path = tmp_path / find_dataset("cs").path
+    path = tmp_path / find_dataset("cs").raw_files[0]
     path.parent.mkdir(parents=True)
     write_coauthor(path, words, adjacency, np.arange(20) % 3)
     assert_same_as_pyg(tmp_path)

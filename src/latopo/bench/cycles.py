@@ -1,15 +1,18 @@
 """``induced_cycles`` against igraph's ``simple_cycles`` with a chord filter and networkx's ``chordless_cycles``."""
 
+from collections import Counter
 from collections.abc import Callable
+from itertools import combinations
+from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from latopo.bench.harness import Measurement, best_times
+from latopo.bench.harness import Measurement, best_runs
 from latopo.cycles import induced_cycles
 
-__all__ = ["measure"]
+__all__ = ["chordless_cycles", "measure", "neighbour_graph"]
 
 MAX_LENGTH = 4
 
@@ -17,24 +20,30 @@ MAX_LENGTH = 4
 def measure(quick: bool = False) -> list[Measurement]:
     """Time triangles and chordless squares of the 8-nearest-neighbour graph of Gaussian points in 8 dimensions.
 
-    2,708 points (15,713 edges; 12,451 triangles, 9,089 chordless squares), or 500 and no bar if ``quick``. Both sides
-    start from a graph in their own form; compilation is not counted, the peers' counts are checked against ours.
+    2,708 points (15,713 edges; 12,451 triangles, 9,089 chordless squares), or 500 if ``quick``. Compilation
+    is not counted; the peers' counts are checked against ours.
     """
+    import igraph
+    import networkx
+
     count = 500 if quick else 2708
     edge_index = neighbour_graph(count)
-    (ours,) = best_times(lambda: induced_cycles(edge_index, count, MAX_LENGTH), repeats=20)
-    found = {length: len(rows) for length, rows in induced_cycles(edge_index, count, MAX_LENGTH).items()}
+    edges = edge_index.T.tolist()
+    by_igraph, by_networkx = igraph.Graph(count, edges), networkx.Graph(edges)
+    ((ours, cycles),) = best_runs(lambda: induced_cycles(edge_index, count, MAX_LENGTH), repeats=20)
+    found = Counter({length: len(rows) for length, rows in cycles.items()})
+    name = f"induced cycles up to {MAX_LENGTH}, 8-NN graph of {count:,} points"
+    note = f"{len(edges):,} edges, {found[3]:,} triangles, {found[4]:,} chordless squares"
+    peers: dict[str, tuple[Callable[[], list[Any]], float, int]] = {
+        "igraph simple_cycles + chord filter": (lambda: chordless_cycles(by_igraph, MAX_LENGTH), 10.0, 3),
+        "networkx chordless_cycles": (lambda: list(networkx.chordless_cycles(by_networkx, MAX_LENGTH)), 1000.0, 1),
+    }
     rows = []
-    note = f"{edge_index.size(1):,} edges, {found[3]:,} triangles, {found[4]:,} chordless squares"
-    for peer, prepare, bar, repeats in (
-        ("igraph simple_cycles + chord filter", _igraph, 10.0, 3),
-        ("networkx chordless_cycles", _networkx, 1000.0, 1),
-    ):
-        seconds, lengths = _time_peer(prepare(edge_index, count), repeats)
-        if {length: lengths.count(length) for length in found} != found:
+    for peer, (search, bar, repeats) in peers.items():
+        ((seconds, theirs),) = best_runs(search, repeats=repeats)
+        if Counter(map(len, theirs)) != found:
             raise RuntimeError(f"bench: {peer} finds other cycles than induced_cycles")
-        name = f"induced cycles up to {MAX_LENGTH}, 8-NN graph of {count:,} points"
-        rows.append(Measurement(name, ours, peer, seconds, bar=None if quick else bar, note=note))
+        rows.append(Measurement(name, ours, peer, seconds, bar=bar, note=note))
     return rows
 
 
@@ -53,28 +62,16 @@ def neighbour_graph(count: int, neighbours: int = 8, dimensions: int = 8) -> Ten
     return torch.from_numpy(np.unique(np.sort(ends, axis=0), axis=1))
 
 
-def _time_peer(search: Callable[[], list[int]], repeats: int) -> tuple[float, list[int]]:
-    answers: list[list[int]] = []
-    (seconds,) = best_times(lambda: answers.append(search()), repeats=repeats)
-    return seconds, answers[-1]
+def chordless_cycles(graph: Any, longest: int) -> list[tuple[int, ...]]:
+    """Induced cycles of an igraph graph: all simple cycles, without those that have a chord.
 
-
-def _igraph(edge_index: Tensor, count: int) -> Callable[[], list[int]]:
-    import igraph
-
-    edges = edge_index.T.tolist()
-    graph = igraph.Graph(count, edges)
-    adjacent = {(u, v) for u, v in edges} | {(v, u) for u, v in edges}
-
-    def search() -> list[int]:
-        cycles = graph.simple_cycles(min=3, max=MAX_LENGTH)
-        return [len(c) for c in cycles if len(c) == 3 or not ((c[0], c[2]) in adjacent or (c[1], c[3]) in adjacent)]
-
-    return search
-
-
-def _networkx(edge_index: Tensor, count: int) -> Callable[[], list[int]]:
-    import networkx
-
-    graph = networkx.Graph(edge_index.T.tolist())
-    return lambda: [len(cycle) for cycle in networkx.chordless_cycles(graph, MAX_LENGTH)]
+    Example:
+        >>> import igraph
+        >>> chordless_cycles(igraph.Graph(4, [[0, 1], [1, 2], [2, 3], [0, 3], [0, 2]]), 4)
+        [(0, 1, 2), (0, 3, 2)]
+    """
+    adjacent = set(graph.get_edgelist())
+    adjacent |= {(v, u) for u, v in adjacent}
+    apart = {k: [(a, b) for a, b in combinations(range(k), 2) if b - a not in (1, k - 1)] for k in range(longest + 1)}
+    cycles = map(tuple, graph.simple_cycles(min=3, max=longest))
+    return [c for c in cycles if not (apart[len(c)] and any((c[a], c[b]) in adjacent for a, b in apart[len(c)]))]

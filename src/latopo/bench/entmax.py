@@ -5,10 +5,10 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from latopo.bench.harness import Measurement, best_times
+from latopo.bench.harness import Measurement, best_runs
 from latopo.entmax import segment_entmax
 
-__all__ = ["measure"]
+__all__ = ["compare", "measure"]
 
 # Padding that no row can reach, and finite: −inf gives NaN in the peer's bisection.
 _PADDING = -1e4
@@ -27,20 +27,26 @@ def measure(quick: bool = False) -> list[Measurement]:
     long = torch.tensor([3_000 if quick else 30_000])
     results = []
     for name, sizes in ((f"{len(lengths):,} rows of 5 to 60", lengths), (f"one row of {int(long):,}", long)):
-        ptr = torch.cat([torch.zeros(1, dtype=torch.int64), sizes.cumsum(0)])
-        scores = 2 * torch.randn(int(ptr[-1]), generator=generator)
-        results.append(_compare(name, scores, ptr, 1.5, False, "entmax15", entmax15))
-        results.append(_compare(name, scores, ptr, 1.7, True, "entmax_bisect", entmax_bisect))
+        scores = 2 * torch.randn(int(sizes.sum()), generator=generator)
+        results.append(compare(name, scores, sizes, 1.5, False, lambda padded, alpha: entmax15(padded)))
+        results.append(compare(name, scores, sizes, 1.7, True, entmax_bisect))
     return results
 
 
-def _compare(
-    name: str, scores: Tensor, ptr: Tensor, alpha: float, learned: bool, peer: str, peer_entmax: Callable[..., Tensor]
+def compare(
+    name: str,
+    scores: Tensor,
+    sizes: Tensor,
+    alpha: float,
+    learned: bool,
+    peer: Callable[[Tensor, Tensor], Tensor],
 ) -> Measurement:
-    inside = torch.arange(int(ptr.diff().max())) < ptr.diff()[:, None]
-    padded = torch.full(inside.shape, _PADDING).masked_scatter(inside, scores).requires_grad_()
-    ragged = scores.clone().requires_grad_()
+    """Both sides on rows of these sizes, with the largest difference of their probabilities in the note."""
+    ptr = torch.cat([torch.zeros(1, dtype=torch.int64), sizes.cumsum(0)])
+    inside = torch.arange(int(sizes.max())) < sizes[:, None]
     value = torch.tensor(alpha, requires_grad=learned)
+    ragged = scores.clone().requires_grad_()
+    padded = torch.full(inside.shape, _PADDING).masked_scatter(inside, scores).requires_grad_()
     direction = torch.linspace(-1, 1, len(scores))
     padded_direction = torch.zeros(inside.shape).masked_scatter(inside, direction)
 
@@ -50,11 +56,13 @@ def _compare(
         return prob.detach()
 
     def theirs() -> Tensor:
-        prob = peer_entmax(padded, dim=-1, alpha=value) if learned else peer_entmax(padded, dim=-1)
+        prob = peer(padded, value)
         prob.backward(padded_direction)
         return prob.detach()[inside]
 
-    difference = float((ours() - theirs()).abs().max())
-    seconds = best_times(ours, theirs, repeats=7)
+    ours()  # compiles
+    (mine, prob), (other, their_prob) = best_runs(ours, theirs, repeats=7)
+    difference = float((prob - their_prob).abs().max())
     note = f"forward + backward{' with α' if learned else ''}, largest difference {difference:.0e}"
-    return Measurement(f"segment_entmax, {name}, α = {alpha}", seconds[0], peer, seconds[1], note=note)
+    called = "entmax_bisect" if learned else "entmax15"
+    return Measurement(f"segment_entmax, {name}, α = {alpha}", mine, called, other, note=note)

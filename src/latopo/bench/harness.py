@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-__all__ = ["Measurement", "best_times", "peak_memory"]
+__all__ = ["Measurement", "best_runs", "peak_memory", "race"]
 
 
 @dataclass(frozen=True)
@@ -19,28 +19,25 @@ class Measurement:
     Attributes:
         name: what was measured.
         ours: our figure.
-        peer: what it is compared with.
-        theirs: the peer's figure; None where the bar is an absolute one.
+        peer: what it is compared with: another implementation, or a limit.
+        theirs: the peer's figure, or the limit.
         unit: of both, ``"s"`` or ``"MB"``.
         bar: the ratio that was asked for; None if none was.
-        limit: in place of a peer, the figure that must not be passed.
         note: conditions.
     """
 
     name: str
     ours: float
     peer: str
-    theirs: float | None
+    theirs: float
     unit: str = "s"
     bar: float | None = None
-    limit: float | None = None
     note: str = ""
 
     @property
     def ratio(self) -> float:
-        """Theirs (or the absolute limit) over ours."""
-        reference = self.theirs if self.limit is None else self.limit
-        return (reference or 0.0) / max(self.ours, 1e-12)
+        """Theirs over ours."""
+        return self.theirs / max(self.ours, 1e-12)
 
     @property
     def met(self) -> bool | None:
@@ -52,20 +49,28 @@ class Measurement:
         return {**asdict(self), "ratio": self.ratio, "met": self.met}
 
 
-def best_times(*functions: Callable[[], object], repeats: int = 3) -> list[float]:
-    """Seconds of the fastest of ``repeats`` calls of each function.
+def best_runs(*functions: Callable[[], Any], repeats: int = 3) -> list[tuple[float, Any]]:
+    """For each function, the seconds of the fastest of ``repeats`` calls and what it returned.
 
     Noise on a shared machine only ever adds, so the fastest call is the one to believe; and the functions take turns,
     so that a busy spell disturbs all of them alike.
     """
-    best = [float("inf")] * len(functions)
+    best = [(float("inf"), None)] * len(functions)
     for _ in range(repeats):
         for number, function in enumerate(functions):
             gc.collect()
             start = time.perf_counter()
-            function()
-            best[number] = min(best[number], time.perf_counter() - start)
+            answer = function()
+            best[number] = (min(best[number][0], time.perf_counter() - start), answer)
     return best
+
+
+def race(
+    name: str, ours: Callable[[], Any], peer: str, theirs: Callable[[], Any], repeats: int = 3, **details: Any
+) -> Measurement:
+    """Time both sides; ``details`` are the other attributes of a :class:`Measurement`."""
+    (mine, _), (other, _) = best_runs(ours, theirs, repeats=repeats)
+    return Measurement(name, mine, peer, other, **details)
 
 
 def peak_memory(warm_up: Callable[[], object], function: Callable[[], object]) -> float:
@@ -82,22 +87,16 @@ def peak_memory(warm_up: Callable[[], object], function: Callable[[], object]) -
 def _measure_peak(warm_up: Callable[[], object], function: Callable[[], object]) -> float:
     warm_up()
     gc.collect()
-    _reset_peak()
+    marker = Path("/proc/self/clear_refs")
+    if marker.exists():  # elsewhere the peak since the start of the process has to do
+        marker.write_text("5")
     before = _peak_megabytes()
     function()
     return _peak_megabytes() - before
 
 
-def _reset_peak() -> None:
-    marker = Path("/proc/self/clear_refs")
-    if marker.exists():  # elsewhere the peak since the start of the process has to do
-        marker.write_text("5")
-
-
 def _peak_megabytes() -> float:
     status = Path("/proc/self/status")
     if status.exists():
-        for line in status.read_text().splitlines():
-            if line.startswith("VmHWM:"):
-                return int(line.split()[1]) / 1024
+        return next(int(line.split()[1]) / 1024 for line in status.read_text().splitlines() if "VmHWM" in line)
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024

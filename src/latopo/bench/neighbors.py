@@ -1,14 +1,16 @@
 """``entmax_neighbors`` against the dense definition and against a bare matrix product."""
 
+from dataclasses import replace
 from functools import partial
+from itertools import pairwise
 
 import torch
 from torch import Tensor
 
-from latopo.bench.harness import Measurement, best_times, peak_memory
+from latopo.bench.harness import Measurement, best_runs, peak_memory, race
 from latopo.neighbors import entmax_neighbors
 
-__all__ = ["measure"]
+__all__ = ["dense", "measure", "ours"]
 
 WIDTH = 32
 GAIN = 50.0
@@ -19,14 +21,13 @@ def points(count: int) -> Tensor:
     return torch.randn(count, WIDTH, generator=torch.Generator().manual_seed(0))
 
 
-def ours(count: int) -> None:
-    """Forward and backward of the sparse rows."""
+def ours(count: int) -> Tensor:
+    """Forward and backward of the sparse rows; the gradient."""
     x = points(count).requires_grad_()
-    prob = entmax_neighbors(x, GAIN)[2]
-    prob.square().sum().backward()
+    return torch.autograd.grad(entmax_neighbors(x, GAIN)[2].square().sum(), x)[0]
 
 
-def dense(count: int) -> None:
+def dense(count: int) -> Tensor:
     """The same by the book: all distances, layer norm, the entmax package, autograd."""
     from entmax import entmax15
 
@@ -34,7 +35,7 @@ def dense(count: int) -> None:
     z = -torch.cdist(x, x)
     z = z.masked_select(~torch.eye(count, dtype=torch.bool)).view(count, count - 1)
     scores = GAIN * (z - z.mean(1, keepdim=True)) / z.std(1, correction=0, keepdim=True)
-    entmax15(scores, dim=1).square().sum().backward()
+    return torch.autograd.grad(entmax15(scores, dim=1).square().sum(), x)[0]
 
 
 def products(count: int) -> None:
@@ -47,37 +48,30 @@ def products(count: int) -> None:
 def measure(quick: bool = False) -> list[Measurement]:
     """The bars of the sparse neighbourhoods."""
     small, middle, large = (500, 2_000, 3_000) if quick else (2_708, 20_000, 34_493)
+    time, memory = "α-DGM rows, N = {:,}, forward + backward", "α-DGM rows, N = {:,}, extra memory"
+    book, product = "dense: cdist, norm, entmax15, autograd", "x[b:b+512] @ x.t() for all b"
     ours(100)
-    book = "dense: cdist, norm, entmax15, autograd"
-    seconds = best_times(partial(ours, small), partial(dense, small), repeats=4)
-    against_product = best_times(partial(ours, middle), partial(products, middle), repeats=4)
-    memory = [peak_memory(partial(run, 100), partial(run, small)) for run in (ours, dense)]
-    large_memory = peak_memory(partial(ours, 100), partial(ours, large))
-    what = "α-DGM rows, N = {:,}, {}"
+    mine, theirs = (peak_memory(partial(run, 100), partial(run, small)) for run in (ours, dense))
+    most = peak_memory(partial(ours, 100), partial(ours, large))
+    against_book = race(time.format(small), partial(ours, small), book, partial(dense, small), 4, bar=25.0)
+    against_product = race(time.format(middle), partial(ours, middle), product, partial(products, middle), 4, bar=1 / 3)
     rows = [
-        Measurement(what.format(small, "forward + backward"), seconds[0], book, seconds[1], bar=25.0),
-        Measurement(what.format(small, "extra memory"), memory[0], book, memory[1], unit="MB", bar=10.0),
-        Measurement(what.format(large, "extra memory"), large_memory, "1 GB", None, unit="MB", bar=1.0, limit=1024.0),
-        Measurement(
-            what.format(middle, "forward + backward"),
-            against_product[0],
-            "x[b:b+512] @ x.t() for all b",
-            against_product[1],
-            bar=1 / 3,
-            note="at most 3 times the bare matrix product",
-        ),
+        against_book,
+        Measurement(memory.format(small), mine, book, theirs, "MB", bar=10.0),
+        Measurement(memory.format(large), most, "1 GB", 1024.0, "MB", bar=1.0),
+        replace(against_product, note="at most 3 times the bare matrix product"),
     ]
     return rows + _growth([500, 1_000, 2_000] if quick else [5_000, 10_000, 20_000, 40_000, 80_000])
 
 
 def _growth(sizes: list[int]) -> list[Measurement]:
     """Time grows as N², memory as N: each size beside half of it."""
-    seconds = [best_times(partial(ours, size), repeats=1 if size > 20_000 else 2)[0] for size in sizes]
-    memory = [peak_memory(partial(ours, 100), partial(ours, size)) for size in sizes]
+    seconds = {size: best_runs(partial(ours, size), repeats=1 if size > 20_000 else 2)[0][0] for size in sizes}
+    memory = {size: peak_memory(partial(ours, 100), partial(ours, size)) for size in sizes}
     rows = []
-    for kind, unit, figures in (("time", "s", seconds), ("extra memory", "MB", memory)):
-        for at in range(1, len(sizes)):
-            note = f"{figures[at] / max(figures[at - 1], 1e-9):.1f} times that of half as many points"
-            name, peer = f"growth of {kind}, N = {sizes[at]:,}", f"N = {sizes[at - 1]:,}"
-            rows.append(Measurement(name, figures[at], peer, figures[at - 1], unit=unit, note=note))
+    for kind, unit, figure in (("time", "s", seconds), ("extra memory", "MB", memory)):
+        for half, size in pairwise(sizes):
+            note = f"{figure[size] / max(figure[half], 1e-9):.1f} times that of half as many points"
+            name = f"growth of {kind}, N = {size:,}"
+            rows.append(Measurement(name, figure[size], f"N = {half:,}", figure[half], unit=unit, note=note))
     return rows

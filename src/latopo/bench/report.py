@@ -3,6 +3,7 @@
 import json
 import os
 import platform
+from dataclasses import replace
 from datetime import date
 from importlib import import_module
 from importlib.metadata import version
@@ -21,26 +22,30 @@ __all__ = ["BENCHMARKS", "run"]
 
 BENCHMARKS = ("cycles", "entmax", "neighbors", "step")
 _BEGIN, _END = "<!-- table: begin -->", "<!-- table: end -->"
+_HEADINGS = ("what", "latopo", "peer", "its figure", "ratio", "bar", "met", "note")
 
 
 def run(names: list[str] | None = None, out: Path | None = None, quick: bool = False) -> list[Measurement]:
-    """Measure the named benchmarks (all by default), print the table, and write it to ``out``.
+    """Measure the named benchmarks (all by default), print the table, and write it to ``out``; ``quick`` sets no bars.
 
     ``out/results.json`` keeps the rows of benchmarks that were not run this time; the table between the markers of
     ``out/README.md`` is made from it.
     """
-    chosen = list(BENCHMARKS) if names is None else names
-    for name in chosen:
+    for name in names or []:
         if name not in BENCHMARKS:
             raise LatopoError(f"bench: expected one of {', '.join(BENCHMARKS)}, got {name!r}")
     console = Console()
     if not console.is_terminal:
         console.width = 200  # a file or a pipe has no width to fit into
     rows: list[Measurement] = []
-    for name in chosen:
+    for name in names or BENCHMARKS:
         console.print(f"[bold]{name}[/bold] …")
         found = import_module(f"latopo.bench.{name}").measure(quick)
-        console.print(_table(found))
+        found = [replace(row, bar=None) for row in found] if quick else found
+        table = Table(*_HEADINGS)
+        for row in found:
+            table.add_row(*(escape(cell) for cell in _cells(row.to_dict())))
+        console.print(table)
         rows += found
         if out is not None:
             _write(out, name, found, quick)
@@ -52,41 +57,28 @@ def machine() -> dict[str, Any]:
     import torch
 
     model = platform.processor() or platform.machine()
-    information = Path("/proc/cpuinfo")
-    if information.exists():
-        lines = [line for line in information.read_text().splitlines() if line.startswith("model name")]
-        model = lines[0].split(":", 1)[1].strip() if lines else model
-    packages = ("torch", "numba", "numpy", "networkx", "igraph", "entmax")
+    if (information := Path("/proc/cpuinfo")).exists():
+        names = [line for line in information.read_text().splitlines() if line.startswith("model name")]
+        model = names[0].split(":", 1)[1].strip() if names else model
     return {
         "date": date.today().isoformat(),
         "cpu": model,
         "cores": os.cpu_count(),
         "threads": torch.get_num_threads(),
         "python": platform.python_version(),
-        **{package: version(package) for package in packages},
+        **{package: version(package) for package in ("torch", "numba", "numpy", "networkx", "igraph", "entmax")},
     }
 
 
 def _cells(row: dict[str, Any]) -> list[str]:
-    theirs = "" if row["theirs"] is None else _figure(row["theirs"], row["unit"])
-    verdict = {None: "", True: "yes", False: "**no**"}[row["met"]]
+    ours, theirs = (_figure(row[side], row["unit"]) for side in ("ours", "theirs"))
     bar = "" if row["bar"] is None else f"{row['bar']:.3g}"
-    return [row["name"], _figure(row["ours"], row["unit"]), row["peer"], theirs, f"{row['ratio']:.3g}", bar, verdict,
-            row["note"]]  # fmt: skip
-
-
-_HEADINGS = ("what", "latopo", "peer", "its figure", "ratio", "bar", "met", "note")
+    verdict = {None: "", True: "yes", False: "**no**"}[row["met"]]
+    return [row["name"], ours, row["peer"], theirs, f"{row['ratio']:.3g}", bar, verdict, row["note"]]
 
 
 def _figure(value: float, unit: str) -> str:
     return f"{value:.3g} {unit}" if value < 1000 else f"{value:,.0f} {unit}"
-
-
-def _table(rows: list[Measurement]) -> Table:
-    table = Table(*_HEADINGS)
-    for row in rows:
-        table.add_row(*(escape(cell) for cell in _cells(row.to_dict())))
-    return table
 
 
 def _write(out: Path, name: str, rows: list[Measurement], quick: bool) -> None:

@@ -4,15 +4,18 @@ import time
 from collections.abc import Callable
 from functools import partial
 
+import numpy as np
 import torch
-from torch import Tensor
+from scipy.sparse import csr_matrix
+from torch import Tensor, nn
 
 from latopo.bench.dense_step import dense_forward
-from latopo.bench.harness import Measurement, best_times, peak_memory
+from latopo.bench.harness import Measurement, peak_memory, race
+from latopo.data.features import csr_from_scipy
 from latopo.models import DCMNet
 from latopo.nn import TopologyLoss
 
-__all__ = ["measure"]
+__all__ = ["make", "measure", "same_complex"]
 
 CLASSES = 7
 
@@ -25,11 +28,11 @@ def bag_of_words(rows: int, columns: int, share: float) -> tuple[Tensor, Tensor]
     topic = torch.randint(columns, (CLASSES, 4 * words), generator=generator)
     own = topic[y].gather(1, torch.randint(4 * words, (rows, words // 2), generator=generator))
     other = torch.randint(columns, (rows, words - words // 2), generator=generator)
-    col = torch.cat([own, other], dim=1)
-    row = torch.arange(rows)[:, None].expand_as(col)
-    ones = torch.ones(col.numel())
-    x = torch.sparse_coo_tensor(torch.stack([row.flatten(), col.flatten()]), ones, (rows, columns)).coalesce()
-    return torch.sparse_coo_tensor(x.indices(), torch.ones_like(x.values()), x.shape).to_sparse_csr(), y
+    col = torch.cat([own, other], dim=1).flatten().numpy()
+    row = np.repeat(np.arange(rows), words)
+    x = csr_matrix((np.ones(col.size), (row, col)), (rows, columns))
+    x.data[:] = 1  # also of words drawn twice
+    return csr_from_scipy(x), y
 
 
 def make(rows: int, columns: int, share: float, warm: int = 20) -> tuple[DCMNet, TopologyLoss, Tensor, Tensor]:
@@ -48,7 +51,7 @@ def step(model: DCMNet, reward: TopologyLoss, x: Tensor, y: Tensor) -> None:
     """Forward and backward of latopo."""
     model.zero_grad()
     output = model(x)
-    loss = torch.nn.functional.cross_entropy(output.prediction, y)
+    loss = nn.functional.cross_entropy(output.prediction, y)
     if output.complex is not None:
         loss = loss + reward(output.prediction, y, output.complex).total
     loss.backward()
@@ -59,11 +62,10 @@ def dense_step(model: DCMNet, reward: TopologyLoss, x: Tensor, y: Tensor) -> Non
     model.zero_grad()
     prediction, polygons, edges, chosen = dense_forward(model, x)
     delta = reward._reward(prediction.detach(), y, torch.ones_like(y, dtype=torch.bool))
-    loss = torch.nn.functional.cross_entropy(prediction, y) + (delta * edges.sum(1)).mean()
+    loss = nn.functional.cross_entropy(prediction, y) + (delta * edges.sum(1)).mean()
     if polygons:
-        kept = chosen[chosen > 0]
         inside = torch.stack([delta[list(cycle)].sum() for cycle in polygons])
-        loss = loss + (inside * kept).sum() / len(y)
+        loss = loss + (inside * chosen[chosen > 0]).sum() / len(y)
     loss.backward()
 
 
@@ -71,59 +73,47 @@ def same_complex(model: DCMNet, x: Tensor) -> str:
     """Counts of both sides; raises if they infer different complexes."""
     model.eval()
     with torch.no_grad():
-        complex = model(x).complex
+        cx = model(x).complex
         _, polygons, edges, _ = dense_forward(model, x.to_dense())
     model.train()
-    if complex is None:
+    if cx is None:
         raise RuntimeError("bench: the model inferred no complex")
-    theirs = (int((edges.triu(1) > 0).sum()), len(polygons))
-    ours = (complex.num_edges, complex.num_polygons)
+    ours, theirs = (cx.num_edges, cx.num_polygons), (int((edges.triu(1) > 0).sum()), len(polygons))
     # Single precision may decide differently on the very edge of the support.
     if any(abs(a - b) > 1 + 0.002 * b for a, b in zip(ours, theirs, strict=True)):
         raise RuntimeError(f"bench: edges and polygons differ, {ours} here and {theirs} by the book")
     return f"{ours[0]:,} edges, {ours[1]:,} polygons"
 
 
-def parts(model: DCMNet, reward: TopologyLoss, x: Tensor, y: Tensor) -> str:
-    """Where the time of a step goes, in per cent."""
-    spent: dict[str, float] = {}
-
-    def timed(name: str, function: Callable[[], object]) -> object:
-        start = time.perf_counter()
-        result = function()
-        spent[name] = spent.get(name, 0.0) + time.perf_counter() - start
-        return result
-
-    for _ in range(5):
-        _timed_step(model, reward, x, y, timed)
-    total = sum(spent.values())
-    return ", ".join(f"{name} {100 * seconds / total:.0f} %" for name, seconds in spent.items())
-
-
-def _timed_step(
-    model: DCMNet, reward: TopologyLoss, x: Tensor, y: Tensor, timed: Callable[[str, Callable[[], object]], object]
-) -> None:
-    from latopo.complex import CellComplex
-    from latopo.cycles import induced_cycles
-    from latopo.nn import ComplexNeighborhoods, LatentGraph, LatentPolygons
-
+def shares(model: DCMNet, run: Callable[[], None], repeats: int = 5) -> str:
+    """Where the time of a step goes, in per cent; the rest is the losses and the backward pass."""
     assert model.latent is not None
-    infer, messages = model.latent.topology, model.latent.messages
-    assert infer.polygons is not None
-    infer_polygons = infer.polygons
-    model.zero_grad()
-    hidden = timed("features", lambda: model.first(x).relu())
-    assert isinstance(hidden, Tensor)
-    graph = timed("graph", lambda: infer.graph(hidden))
-    assert isinstance(graph, LatentGraph)
-    timed("cycles", lambda: induced_cycles(graph.edge_index, len(y), infer_polygons.max_length))
-    polygons = timed("polygons (with their cycles)", lambda: infer_polygons(graph.x_aux, graph.edge_index))
-    assert isinstance(polygons, LatentPolygons)
-    complex = CellComplex.from_canonical(len(y), graph.edge_index, polygons.polygons, graph.edge_prob, polygons.prob)
-    out = timed("message passing", lambda: model.head(messages(hidden, ComplexNeighborhoods(complex))))
-    assert isinstance(out, Tensor)
-    loss = torch.nn.functional.cross_entropy(out, y) + reward(out, y, complex).total
-    timed("backward", loss.backward)
+    topology = model.latent.topology
+    assert topology.polygons is not None
+    stations: dict[str, nn.Module] = {
+        "features": model.first,
+        "graph": topology.graph,
+        "cycles and polygons": topology.polygons,
+        "messages": model.latent.messages,
+    }
+    spent = dict.fromkeys([*stations, "backward"], 0.0)
+
+    def clock(name: str, sign: int) -> Callable[..., None]:
+        def note_time(*_: object) -> None:
+            spent[name] += sign * time.perf_counter()
+
+        return note_time
+
+    hooks = [part.register_forward_pre_hook(clock(name, -1)) for name, part in stations.items()]
+    hooks += [part.register_forward_hook(clock(name, 1)) for name, part in stations.items()]
+    start = time.perf_counter()
+    for _ in range(repeats):
+        run()
+    total = time.perf_counter() - start
+    for hook in hooks:
+        hook.remove()
+    spent["backward"] = total - sum(spent.values())
+    return ", ".join(f"{name} {100 * seconds / total:.0f} %" for name, seconds in spent.items())
 
 
 def train_large(rows: int, columns: int, share: float) -> None:
@@ -135,28 +125,14 @@ def measure(quick: bool = False) -> list[Measurement]:
     """The bars of a full training step."""
     shape = (300, 200, 0.05) if quick else (2_708, 1_433, 0.0127)
     model, reward, x, y = make(*shape)
-    note = same_complex(model, x)
-    dense = x.to_dense()
-    seconds = best_times(partial(step, model, reward, x, y), partial(dense_step, model, reward, dense, y), repeats=3)
-    print(f"one step of dcm: {parts(model, reward, x, y)}")
+    ours = partial(step, model, reward, x, y)
+    theirs = partial(dense_step, model, reward, x.to_dense(), y)
+    name, peer = f"dcm, one step, {shape[0]:,} × {shape[1]:,}, γ = 50", "dense: cdist, entmax_bisect, igraph, loops"
+    note = f"{same_complex(model, x)}; {shares(model, ours)}"
     large = (1_000, 500, 0.02) if quick else (34_493, 8_415, 0.004)
     memory = peak_memory(partial(train_large, 100, 50, 0.1), partial(train_large, *large))
+    what = f"dcm, two steps, {large[0]:,} × {large[1]:,}, extra memory"
     return [
-        Measurement(
-            f"dcm, one step, {shape[0]:,} × {shape[1]:,}, γ = 50",
-            seconds[0],
-            "dense: cdist, entmax_bisect, igraph, loops",
-            seconds[1],
-            bar=25.0,
-            note=note,
-        ),
-        Measurement(
-            f"dcm, two steps, {large[0]:,} × {large[1]:,}, extra memory",
-            memory,
-            "3 GB",
-            None,
-            unit="MB",
-            bar=1.0,
-            limit=3072.0,
-        ),
+        race(name, ours, peer, theirs, bar=25.0, note=note),
+        Measurement(what, memory, "3 GB", 3072.0, "MB", bar=1.0),
     ]

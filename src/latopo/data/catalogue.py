@@ -1,8 +1,8 @@
 """What is known of every data set before a file is opened: where it comes from and how the paper treats it."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
-from typing import Literal
+from typing import Any, Literal
 
 from latopo.data.raw_files import paths_under
 from latopo.errors import LatopoError
@@ -10,19 +10,16 @@ from latopo.errors import LatopoError
 Task = Literal["classification", "regression"]
 FeatureTreatment = Literal["row-normalised", "as given", "standardised", "unit range"]
 
-_READERS = "latopo.data.readers"
-_GEOM_GCN = "github.com/graphdml-uiuc-jlu/geom-gcn"
-
 
 @dataclass(frozen=True)
 class DatasetEntry:
     """One data set. To add one, add its entry to this file.
 
-    Files of a known format take one line, such as ``_web_pages("Washington")``; any other data set names its reader::
+    One of a family that is here takes a line, ``_entry(_WEBKB, "Washington")``; any other names its reader::
 
         DatasetEntry("moons", "Two moons", "scikit-learn", "my_package.moons:read", has_graph=False)
 
-    with ``def read(entry: DatasetEntry, root: Path) -> Data``, which gives ``x``, ``y`` and, for a graph,
+    ``read(entry, root)`` gets the entry and the data root, and returns PyG ``Data`` with ``x``, ``y`` and, for a graph,
     ``edge_index``. Each raw file, if there are any, has a line in ``raw_files.txt``: path, SHA-256 and address.
 
     Attributes:
@@ -76,100 +73,86 @@ class DatasetEntry:
         return self.gain is not None
 
 
-def _planetoid(title: str, gain: float) -> DatasetEntry:
-    return DatasetEntry(
-        name=title.lower(),
-        title=title,
-        source="github.com/kimiyoung/planetoid",
-        reader=f"{_READERS}:read_planetoid",
-        path=f"Planetoid/{title}/raw",
-        split_path=f"Planetoid/{title}/geom-gcn/raw",
-        masks="public",
-        features="row-normalised",
-        fold_seed=77,
-        gain=gain,
-    )
+# What the data sets of a family have in common; {title} and {name} stand for the data set's own.
+_PLANETOID = DatasetEntry(
+    name="{name}",
+    title="{title}",
+    source="github.com/kimiyoung/planetoid",
+    reader="latopo.data.readers:read_planetoid",
+    path="Planetoid/{title}/raw",
+    split_path="Planetoid/{title}/geom-gcn/raw",
+    masks="public",
+    features="row-normalised",
+    fold_seed=77,
+)
+_COAUTHOR = DatasetEntry(
+    name="{name}",
+    title="{title}",
+    source="github.com/shchur/gnn-benchmark",
+    reader="latopo.data.readers:read_coauthor",
+    path="Coauthor/{title}/raw",
+    aliases=("coauthor-{name}",),
+    fold_seed=77,
+    gain=70.0,
+)
+_WEBKB = DatasetEntry(
+    name="{name}",
+    title="{title}",
+    source="github.com/graphdml-uiuc-jlu/geom-gcn",
+    reader="latopo.data.readers:read_geom_gcn",
+    path="WebKB/{name}/raw",
+    masks="ten",
+    epochs=100,
+)
+_WIKIPEDIA = replace(_WEBKB, path="WikipediaNetwork/{name}/geom_gcn/raw", fold_seed=1045, gain=15.0)
+_FILTERED = DatasetEntry(
+    name="{name}-filtered",
+    title="{title} (filtered)",
+    source="github.com/yandex-research/heterophilous-graphs",
+    reader="latopo.data.readers:read_filtered",
+    path="filtered/{name}_filtered.npz",
+    masks="ten",
+    aliases=("filtered-{name}",),
+    epochs=100,
+)
+_TABLE = DatasetEntry(
+    name="{name}",
+    title="{title}",
+    source="scikit-learn",
+    reader="latopo.data.readers:read_embedded_table",
+    features="standardised",
+    has_graph=False,
+)
 
 
-def _coauthor(title: str, epochs: int) -> DatasetEntry:
-    return DatasetEntry(
-        name=title.lower(),
-        title=title,
-        source="github.com/shchur/gnn-benchmark",
-        reader=f"{_READERS}:read_coauthor",
-        path=f"Coauthor/{title}/raw/ms_academic_{title[:3].lower()}.npz",
-        aliases=(f"coauthor-{title.lower()}",),
-        fold_seed=77,
-        epochs=epochs,
-        gain=70.0,
-    )
-
-
-def _geom_gcn(
-    title: str, path: str, fold_seed: int = 0, gain: float | None = None, aliases: tuple[str, ...] = ()
-) -> DatasetEntry:
-    return DatasetEntry(
-        name=title.lower(),
-        title=title,
-        source=_GEOM_GCN,
-        reader=f"{_READERS}:read_geom_gcn",
-        path=path,
-        masks="ten",
-        aliases=aliases,
-        fold_seed=fold_seed,
-        epochs=100,
-        gain=gain,
-    )
-
-
-def _web_pages(title: str, fold_seed: int = 0, gain: float | None = None) -> DatasetEntry:
-    return _geom_gcn(title, f"WebKB/{title.lower()}/raw", fold_seed, gain)
-
-
-def _wikipedia(title: str) -> DatasetEntry:
-    return _geom_gcn(title, f"WikipediaNetwork/{title.lower()}/geom_gcn/raw", fold_seed=1045, gain=15.0)
-
-
-def _filtered(title: str) -> DatasetEntry:
-    return DatasetEntry(
-        name=f"{title.lower()}-filtered",
-        title=f"{title} (filtered)",
-        source="github.com/yandex-research/heterophilous-graphs",
-        reader=f"{_READERS}:read_filtered",
-        path=f"filtered/{title.lower()}_filtered.npz",
-        masks="ten",
-        aliases=(f"filtered-{title.lower()}",),
-        epochs=100,
-    )
-
-
-def _table(
-    name: str, title: str, features: FeatureTreatment = "standardised", task: Task = "classification"
-) -> DatasetEntry:
-    reader = f"{_READERS}:read_embedded_table"
-    return DatasetEntry(name, title, "scikit-learn", reader, features=features, task=task, has_graph=False)
+def _entry(family: DatasetEntry, title: str, **facts: Any) -> DatasetEntry:
+    """The entry of one data set: its family's, with its own title and facts."""
+    names = {"title": title, "name": title.lower().replace(" ", "_")}
+    own = {key: getattr(family, key).format(**names) for key in ("name", "title", "path", "split_path")}
+    aliases = tuple(alias.format(**names) for alias in family.aliases)
+    return replace(family, **{**own, "aliases": aliases, **facts})
 
 
 _ENTRIES = (
-    _planetoid("Cora", gain=50.0),
-    _planetoid("CiteSeer", gain=20.0),
-    _planetoid("PubMed", gain=50.0),
-    _coauthor("CS", epochs=200),
-    _coauthor("Physics", epochs=100),
-    _web_pages("Texas", fold_seed=45, gain=5.0),
-    _web_pages("Wisconsin", fold_seed=45, gain=10.0),
-    _wikipedia("Chameleon"),
-    _wikipedia("Squirrel"),
-    _web_pages("Cornell"),
-    _geom_gcn("Actor", "Actor/raw", aliases=("film",)),
-    _filtered("Chameleon"),
-    _filtered("Squirrel"),
-    _table("digits", "Digits", features="unit range"),
-    _table("wine", "Wine"),
-    _table("breast_cancer", "Breast cancer"),
-    _table("iris", "Iris"),
-    _table("diabetes", "Diabetes", task="regression"),
-    DatasetEntry("karate", "Karate club", "PyG", f"{_READERS}:read_karate"),
+    _entry(_PLANETOID, "Cora", gain=50.0),
+    _entry(_PLANETOID, "CiteSeer", gain=20.0),
+    _entry(_PLANETOID, "PubMed", gain=50.0),
+    _entry(_COAUTHOR, "CS"),
+    _entry(_COAUTHOR, "Physics", epochs=100),
+    _entry(_WEBKB, "Texas", fold_seed=45, gain=5.0),
+    _entry(_WEBKB, "Wisconsin", fold_seed=45, gain=10.0),
+    _entry(_WIKIPEDIA, "Chameleon"),
+    _entry(_WIKIPEDIA, "Squirrel"),
+    _entry(_WEBKB, "Cornell"),
+    _entry(_WEBKB, "Actor", path="Actor/raw", aliases=("film",)),
+    _entry(_FILTERED, "Chameleon"),
+    _entry(_FILTERED, "Squirrel"),
+    _entry(_TABLE, "Digits", features="unit range"),
+    _entry(_TABLE, "Wine"),
+    _entry(_TABLE, "Breast cancer"),
+    _entry(_TABLE, "Iris"),
+    _entry(_TABLE, "Diabetes", task="regression"),
+    DatasetEntry("karate", "Karate club", "PyG", "latopo.data.readers:read_karate"),
 )
 
 

@@ -32,7 +32,8 @@ def read_planetoid(entry: DatasetEntry, root: Path) -> Data:
 
 def read_coauthor(entry: DatasetEntry, root: Path) -> Data:
     """CS or Physics: words as 0/1, undirected edges. x is sparse from end to end; dense, Physics would take 1.2 GB."""
-    with np.load(root / entry.path, allow_pickle=False) as arrays:
+    (path,) = entry.raw_files
+    with np.load(root / path, allow_pickle=False) as arrays:
         words, adjacency = (
             csr_matrix(tuple(arrays[f"{part}_{key}"] for key in ("data", "indices", "indptr")), arrays[f"{part}_shape"])
             for part in ("attr", "adj")
