@@ -178,6 +178,32 @@ def test_tables_only_needs_finished_runs(what, expected):
     assert expected in str(result.exception)
 
 
+def test_finished_runs_are_verified(elsewhere):
+    quick = ("table2", "--datasets", "iris", "--models", "mlp", "--splits", "0-2", "--epochs", "6", "--out", "out")
+    assert invoke(*quick).exit_code == 0
+    before = (elsewhere / "out" / "records.jsonl").read_bytes()
+    result = invoke(*quick, "--verify", "4")
+    assert result.exit_code == 0, result.output
+    *lines, last = result.stdout.splitlines()
+    assert len(set(lines)) == 4
+    assert all(line.endswith("(same kind of machine: equal)") for line in lines)
+    assert last == "4 of 4 runs hold"
+    assert (elsewhere / "out" / "records.jsonl").read_bytes() == before
+    # More than there are: all; and a score that this machine does not give is found.
+    first = Store("out").records()[0]
+    forged = before.replace(f'"test_score": {first.test_score}'.encode(), b'"test_score": 0.125', 1)
+    (elsewhere / "out" / "records.jsonl").write_bytes(forged)
+    result = invoke(*quick, "--verify", "99")
+    assert result.exit_code == 1
+    assert "test 0.125, now" in result.stdout
+    assert result.stdout.splitlines()[-1] == "5 of 6 runs hold"
+
+
+def test_there_must_be_runs_to_verify():
+    result = invoke("table2", "--verify", "3", "--out", "nowhere")
+    assert "--verify: nowhere has no finished run of this choice" in str(result.exception)
+
+
 def test_ctrl_c_writes_the_table_and_says_how_to_go_on(monkeypatch, elsewhere):
     from latopo.reproduce import work as module
 

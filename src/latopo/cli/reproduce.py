@@ -67,6 +67,10 @@ def reproduce(
     tables_only: Annotated[
         bool, typer.Option("--tables-only", help="Write the tables from the finished runs and train nothing.")
     ] = False,
+    verify: Annotated[
+        int | None,
+        typer.Option(min=1, help="Train that many finished runs again, drawn at random, and compare; store nothing."),
+    ] = None,
 ) -> None:
     """Train what the paper's tables and figures need and write them, with our numbers beside the paper's.
 
@@ -111,6 +115,9 @@ def reproduce(
             wrong = "figures are not tables" if not tables else f"there is no folder {out} with finished runs"
             raise LatopoError(f"--tables-only: {wrong}; name a table and the --out folder of an earlier run")
         _write(tables, chosen, Store(out))
+        return
+    if verify is not None:
+        _verify(verify, what, chosen, work)
         return
     failed = _tables(what, tables, chosen, work) if tables else 0
     if what in ("figures", "all") and work.shard is None:
@@ -183,17 +190,23 @@ def _runs(count: int) -> str:
     return "1 run" if count == 1 else f"{count} runs"
 
 
+def _plan(what: str, chosen: _Choice) -> list["Unit"]:
+    from latopo.reproduce import plan_units
+
+    return plan_units(
+        what, chosen.datasets, chosen.models, chosen.folds, chosen.seeds, chosen.protocols, chosen.settings,
+        chosen.values,
+    )  # fmt: skip
+
+
 def _tables(what: str, tables: list[str], chosen: _Choice, work: _Work) -> int:
     """Train and write the tables; returns how many runs failed."""
     from latopo._device import find_device
     from latopo.data import load
-    from latopo.reproduce import Store, plan_units
+    from latopo.reproduce import Store
 
     find_device(work.device)  # a wrong name is reported now, and so are missing files
-    units = plan_units(
-        what, chosen.datasets, chosen.models, chosen.folds, chosen.seeds, chosen.protocols, chosen.settings,
-        chosen.values,
-    )  # fmt: skip
+    units = _plan(what, chosen)
     store = Store(work.folder)
     done = store if work.shard is None else Store(work.out)
     if work.shard is not None:
@@ -252,6 +265,40 @@ def _train(total: int, todo: Sequence["Unit"], store: "Store", work: _Work) -> i
             data_root=work.data_root, device=work.device, on_start=start, on_end=end,
         )  # fmt: skip
     return len(failed)
+
+
+def _verify(count: int, what: str, chosen: _Choice, work: _Work) -> None:
+    """Train some finished runs again, in a store that is thrown away, and say whether they are the same."""
+    import random
+    from tempfile import TemporaryDirectory
+
+    from latopo.errors import LatopoError
+    from latopo.reproduce import Store, describe_cost, train_units
+    from latopo.reproduce.verify import judge
+
+    records = Store(work.out).records()
+    stored = {record.key: record for record in records}
+    known = [unit for unit in _plan(what, chosen) if unit.key in stored]
+    if not known:
+        raise LatopoError(f"--verify: {work.out} has no finished run of this choice; name another --out or table")
+    drawn = random.sample(known, min(count, len(known)))
+    typer.echo(f"to do: {describe_cost(drawn, records, jobs=work.jobs)}", err=True)
+    wrong = []
+
+    def end(unit: "Unit", outcome: "Record | LatopoError") -> None:
+        verdict = None if isinstance(outcome, LatopoError) else judge(stored[unit.key], outcome, records)
+        typer.echo(verdict or f"{unit}: failed: {outcome}")
+        if verdict is None or not verdict.holds:
+            wrong.append(unit)
+
+    with TemporaryDirectory() as folder:
+        train_units(
+            drawn, Store(folder), work.jobs, work.backend, work.cluster,
+            data_root=work.data_root, device=work.device, on_end=end,
+        )  # fmt: skip
+    typer.echo(f"{len(drawn) - len(wrong)} of {_runs(len(drawn))} hold")
+    if wrong:
+        raise typer.Exit(1)
 
 
 def _words(outcome: "Record | LatopoError") -> str:
