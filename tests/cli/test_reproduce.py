@@ -150,7 +150,7 @@ def test_dry_run_trains_nothing(elsewhere):
 
 
 def test_the_estimate_does_not_outlast_the_patience_of_its_reader(monkeypatch):
-    monkeypatch.setattr("latopo.cli.reproduce._PROBE_SECONDS", 0.0)
+    monkeypatch.setattr("latopo.cli.reproduction._PROBE_SECONDS", 0.0)
     result = invoke("table2", "--datasets", "iris", "--models", "mlp", "--splits", "0-4", "--dry-run")
     assert result.stderr == "to do: 10 runs of unknown cost\n"
 
@@ -171,11 +171,36 @@ def test_tables_only_writes_what_is_finished(elsewhere):
     assert len(Store("out")) == 10
 
 
-@pytest.mark.parametrize(("what", "expected"), [("figures", "figures are not tables"), ("all", "no folder nowhere")])
-def test_tables_only_needs_finished_runs(what, expected):
-    result = invoke(what, "--tables-only", "--out", "nowhere")
+def test_tables_only_needs_finished_runs():
+    result = invoke("all", "--tables-only", "--out", "nowhere")
     assert isinstance(result.exception, LatopoError)
-    assert expected in str(result.exception)
+    assert "there is no folder nowhere" in str(result.exception)
+
+
+def test_finished_runs_are_verified(elsewhere):
+    quick = ("table2", "--datasets", "iris", "--models", "mlp", "--splits", "0-2", "--epochs", "6", "--out", "out")
+    assert invoke(*quick).exit_code == 0
+    before = (elsewhere / "out" / "records.jsonl").read_bytes()
+    result = invoke(*quick, "--verify", "4")
+    assert result.exit_code == 0, result.output
+    *lines, last = result.stdout.splitlines()
+    assert len(set(lines)) == 4
+    assert all(line.endswith("(same kind of machine: equal)") for line in lines)
+    assert last == "4 of 4 runs hold"
+    assert (elsewhere / "out" / "records.jsonl").read_bytes() == before
+    # More than there are: all; and a score that this machine does not give is found.
+    first = Store("out").records()[0]
+    forged = before.replace(f'"test_score": {first.test_score}'.encode(), b'"test_score": 0.125', 1)
+    (elsewhere / "out" / "records.jsonl").write_bytes(forged)
+    result = invoke(*quick, "--verify", "99")
+    assert result.exit_code == 1
+    assert "test 0.125, now" in result.stdout
+    assert result.stdout.splitlines()[-1] == "5 of 6 runs hold"
+
+
+def test_there_must_be_runs_to_verify():
+    result = invoke("table2", "--verify", "3", "--out", "nowhere")
+    assert "--verify: nowhere has no finished run of this choice" in str(result.exception)
 
 
 def test_ctrl_c_writes_the_table_and_says_how_to_go_on(monkeypatch, elsewhere):
@@ -214,9 +239,12 @@ def test_failed_runs_are_reported_and_the_others_done(monkeypatch):
     assert len(Store("out")) == 4
 
 
-@pytest.mark.parametrize("option", ["--values", "--splits", "--seeds"])
+@pytest.mark.parametrize(
+    "option",
+    [("--values", "0"), ("--splits", "0"), ("--seeds", "0"), ("--shard", "1/2"), ("--verify", "1"), ("--tables-only",)],
+)
 def test_figures_refuse_what_they_would_ignore(option):
-    assert f"{option}: figures show fold 0, seed 0, under honest" in str(invoke("figures", option, "0").exception)
+    assert f"{option[0]}: figures show fold 0, seed 0, under honest" in str(invoke("figures", *option).exception)
 
 
 def test_figures_that_are_not_drawn_are_announced(elsewhere):
@@ -287,7 +315,6 @@ def test_figures(elsewhere):
         (("table2", "--shard", "0/3"), "--shard 0/3: expected a part and the number of parts, such as 1/8 to 8/8"),
         (("table2", "--shard", "4/3"), "--shard 4/3: expected a part"),
         (("table2", "--shard", "1of3"), "--shard 1of3: expected a part"),
-        (("figures", "--shard", "1/2"), "--shard: figures show fold 0"),
         (("table2", "--backend", "threads"), "backend: expected one of loky, dask, ray, got 'threads'"),
         (("table2", "--cluster", "tcp://127.0.0.1:1"), "loky works on this machine alone"),
         (("depth", "--set", "rounds=2"), "--set rounds: the rows of depth vary it; choose with --values"),

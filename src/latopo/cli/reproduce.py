@@ -1,22 +1,13 @@
 """``latopo reproduce``: the paper's tables and figures, ours beside theirs."""
 
-import time
-from collections.abc import Sequence
-from dataclasses import dataclass
-from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
 
+from latopo.cli import reproduction
 from latopo.cli.train import DataRoot, Device, check_data_root, parse_numbers, parse_settings
 
-if TYPE_CHECKING:
-    from latopo.errors import LatopoError
-    from latopo.reproduce import Record, Store, Unit
-
-# An epoch on a large graph takes seconds: what was not tried within this time counts as of unknown cost.
-_PROBE_SECONDS = 30.0
 _FOLDS, _PROTOCOLS = "0-9", "honest,paper"
 
 
@@ -67,6 +58,10 @@ def reproduce(
     tables_only: Annotated[
         bool, typer.Option("--tables-only", help="Write the tables from the finished runs and train nothing.")
     ] = False,
+    verify: Annotated[
+        int | None,
+        typer.Option(min=1, help="Train that many finished runs again, drawn at random, and compare; store nothing."),
+    ] = None,
 ) -> None:
     """Train what the paper's tables and figures need and write them, with our numbers beside the paper's.
 
@@ -78,89 +73,59 @@ def reproduce(
     """
     from latopo.data import find_dataset
     from latopo.engine import check_backend
-    from latopo.errors import LatopoError
-    from latopo.reproduce import Store
-    from latopo.reproduce.experiments import EXPERIMENTS, experiment
 
     check_data_root("reproduce", data_root)
-    settings = parse_settings(setting or []) | ({} if epochs is None else {"epochs": epochs})
-    chosen = _Choice(
+    check_backend(backend, cluster)
+    chosen = reproduction.Choice(
         datasets=None if datasets is None else [find_dataset(name).name for name in _names(datasets, "--datasets")],
         models=None if models is None else _models(models),
         values=None if values is None else parse_numbers(values, "--values"),
         folds=parse_numbers(splits, "--splits", 9),
         seeds=None if seeds is None else parse_numbers(seeds, "--seeds"),
         protocols=_names(protocols, "--protocols"),
-        settings=settings,
+        settings=parse_settings(setting or []) | ({} if epochs is None else {"epochs": epochs}),
     )
-    check_backend(backend, cluster)
-    work = _Work(out, jobs, backend, cluster, _parse_shard(shard), data_root, device, dry_run)
-    if what in ("figures", "all") and setting:
-        raise LatopoError(f"--set: {what} includes figures, which have the paper's settings; name a table")
+    work = reproduction.Work(out, jobs, backend, cluster, _parse_shard(shard), data_root, device, dry_run)
+    tables = _tables_of(what, chosen, bool(setting))
     if what == "figures":
-        given = (values, splits != _FOLDS, seeds, protocols != _PROTOCOLS, shard)
-        names = ("--values", "--splits", "--seeds", "--protocols", "--shard")
-        if ignored := [name for name, value in zip(names, given, strict=True) if value]:
-            raise LatopoError(f"{', '.join(ignored)}: figures show fold 0, seed 0, under honest; leave the option out")
+        given = (values, splits != _FOLDS, seeds, protocols != _PROTOCOLS, shard, tables_only, verify)
+        _refuse_for_figures(*map(bool, given))
+    if tables_only:
+        reproduction.write_tables(tables, chosen, work)
+    elif verify is not None:
+        reproduction.verify(verify, what, chosen, work)
+    else:
+        failed = reproduction.train_tables(what, tables, chosen, work) if tables else 0
+        if what in ("figures", "all") and shard is None:
+            reproduction.draw_figures(chosen, work, strict=what == "figures")
+        if failed:
+            typer.echo(
+                f"latopo: {reproduction.runs(failed)} failed, see above; the tables show them as missing", err=True
+            )
+            raise typer.Exit(1)
+
+
+def _tables_of(what: str, chosen: reproduction.Choice, has_settings: bool) -> list[str]:
+    """The tables that are named, once the settings are known to go with them."""
+    from latopo.errors import LatopoError
+    from latopo.reproduce.experiments import EXPERIMENTS, experiment
+
+    if what in ("figures", "all") and has_settings:
+        raise LatopoError(f"--set: {what} includes figures, which have the paper's settings; name a table")
     tables = [] if what == "figures" else list(EXPERIMENTS) if what == "all" else [what]
     for table in tables:
-        if experiment(table).variable in settings:
-            raise LatopoError(f"--set {experiment(table).variable}: the rows of {table} vary it; choose with --values")
-    if tables_only:
-        if not tables or not out.is_dir():
-            wrong = "figures are not tables" if not tables else f"there is no folder {out} with finished runs"
-            raise LatopoError(f"--tables-only: {wrong}; name a table and the --out folder of an earlier run")
-        _write(tables, chosen, Store(out))
-        return
-    failed = _tables(what, tables, chosen, work) if tables else 0
-    if what in ("figures", "all") and work.shard is None:
-        _figures(chosen, work, strict=what == "figures")
-    if failed:
-        typer.echo(f"latopo: {_runs(failed)} failed, see above; the tables show them as missing", err=True)
-        raise typer.Exit(1)
+        variable = experiment(table).variable
+        if variable in chosen.settings:
+            raise LatopoError(f"--set {variable}: the rows of {table} vary it; choose with --values")
+    return tables
 
 
-@dataclass(frozen=True)
-class _Choice:
-    """Which runs the options choose."""
-
-    datasets: list[str] | None
-    models: list[str] | None
-    values: list[int] | None
-    folds: list[int]
-    seeds: list[int] | None
-    protocols: Any
-    settings: dict[str, Any]
-
-
-@dataclass(frozen=True)
-class _Work:
-    """Where and how the runs are done."""
-
-    out: Path
-    jobs: int
-    backend: Any
-    cluster: str | None
-    shard: tuple[int, int] | None
-    data_root: Path | None
-    device: str
-    dry_run: bool
-
-    @property
-    def folder(self) -> Path:
-        """The folder of the store that is written: that of the shard, if there is one."""
-        return self.out if self.shard is None else self.out / "shard-{}-of-{}".format(*self.shard)
-
-
-def _parse_shard(text: str | None) -> tuple[int, int] | None:
+def _refuse_for_figures(*given: bool) -> None:
     from latopo.errors import LatopoError
 
-    if text is None:
-        return None
-    part, slash, parts = text.partition("/")
-    if not slash or not part.isdecimal() or not parts.isdecimal() or not 1 <= int(part) <= int(parts):
-        raise LatopoError(f"--shard {text}: expected a part and the number of parts, such as 1/8 to 8/8")
-    return int(part), int(parts)
+    names = ("--values", "--splits", "--seeds", "--protocols", "--shard", "--tables-only", "--verify")
+    if ignored := [name for name, is_given in zip(names, given, strict=True) if is_given]:
+        raise LatopoError(f"{', '.join(ignored)}: figures show fold 0, seed 0, under honest; leave the option out")
 
 
 def _names(text: str, option: str) -> list[str]:
@@ -179,130 +144,12 @@ def _models(text: str) -> list[str]:
     return list(choose("--models", "model", tuple(SYSTEMS), _names(text, "--models")))
 
 
-def _runs(count: int) -> str:
-    return "1 run" if count == 1 else f"{count} runs"
+def _parse_shard(text: str | None) -> tuple[int, int] | None:
+    from latopo.errors import LatopoError
 
-
-def _tables(what: str, tables: list[str], chosen: _Choice, work: _Work) -> int:
-    """Train and write the tables; returns how many runs failed."""
-    from latopo._device import find_device
-    from latopo.data import load
-    from latopo.reproduce import Store, plan_units
-
-    find_device(work.device)  # a wrong name is reported now, and so are missing files
-    units = plan_units(
-        what, chosen.datasets, chosen.models, chosen.folds, chosen.seeds, chosen.protocols, chosen.settings,
-        chosen.values,
-    )  # fmt: skip
-    store = Store(work.folder)
-    done = store if work.shard is None else Store(work.out)
-    if work.shard is not None:
-        units = units[work.shard[0] - 1 :: work.shard[1]]  # of all runs, whatever is done: parts never overlap
-    todo = [unit for unit in units if unit.key not in store and unit.key not in done]
-    for dataset in dict.fromkeys(unit.dataset for unit in todo):
-        load(dataset, work.data_root)
-    if work.dry_run:
-        _say_cost(len(units), todo, [*done.records(), *store.records()], work)
-        return 0
-    with store.writing():  # from here on, so that a second process is told before it has tried anything
-        _say_cost(len(units), todo, [*done.records(), *store.records()], work)
-        try:
-            return _train(len(units), todo, store, work)
-        except KeyboardInterrupt:
-            left = sum(unit.key not in store for unit in todo)
-            typer.echo(f"latopo: stopped; {_runs(left)} left. Run the same command again to go on", err=True)
-            raise typer.Exit(130) from None
-        finally:
-            if work.shard is None:
-                _write(tables, chosen, store)
-            else:
-                typer.echo(store.folder)
-
-
-def _say_cost(total: int, todo: Sequence["Unit"], records: Sequence["Record"], work: _Work) -> None:
-    from latopo.reproduce import describe_cost
-    from latopo.reproduce.work import probe_seconds
-
-    if len(todo) < total:
-        typer.echo(f"{total - len(todo)} of {_runs(total)} are already in {work.out}", err=True)
-    stop = time.monotonic() + _PROBE_SECONDS
-
-    def probe(unit: "Unit") -> float | None:
-        return probe_seconds(unit, work.data_root, work.device) if time.monotonic() < stop else None
-
-    typer.echo(f"to do: {describe_cost(todo, records, probe, work.jobs)}", err=True)
-
-
-def _train(total: int, todo: Sequence["Unit"], store: "Store", work: _Work) -> int:
-    from latopo.reproduce import train_units
-    from latopo.training.progress import TrainingProgress
-
-    def start(unit: "Unit") -> Any:
-        label = f"{unit.model} {unit.dataset} {unit.protocol} fold {unit.fold}"
-        return progress.start(label, unit.run.planned_epochs)
-
-    def end(unit: "Unit", outcome: "Record | LatopoError") -> None:
-        progress.finish(f"{unit}: {_words(outcome)}")
-
-    if not todo:
-        return 0
-    with TrainingProgress(total, total - len(todo)) as progress:
-        failed = train_units(
-            todo, store, work.jobs, work.backend, work.cluster,
-            data_root=work.data_root, device=work.device, on_start=start, on_end=end,
-        )  # fmt: skip
-    return len(failed)
-
-
-def _words(outcome: "Record | LatopoError") -> str:
-    if isinstance(outcome, Exception):
-        return f"failed: {outcome}"
-    return f"test {outcome.test_score:.3f}, epoch {outcome.best_epoch}, {outcome.seconds:.1f} s"
-
-
-def _write(tables: Sequence[str], chosen: _Choice, store: "Store") -> None:
-    """Write the tables with what was chosen and what the store has besides, and name the Markdown files."""
-    from latopo.reproduce import build_table, write_table
-    from latopo.reproduce.experiments import experiment
-    from latopo.reproduce.unit import PROTOCOLS
-
-    records = store.records()
-    units = [record.unit for record in records]
-    protocols: Any = _also(chosen.protocols, [unit.protocol for unit in units], PROTOCOLS, PROTOCOLS)
-    for name in tables:
-        table = experiment(name)
-        seen = [unit.dataset for unit in units if unit.model in table.models and table.suits(unit.dataset)]
-        datasets = _also(chosen.datasets, seen, table.known_datasets, table.datasets)
-        models = _also(chosen.models, [unit.model for unit in units], table.models, table.models)
-        if datasets and models:
-            built = build_table(name, records, datasets, models, protocols, chosen.settings)
-            typer.echo(write_table(built, store.folder / "tables")[0])
-
-
-def _also(chosen: Sequence[str] | None, seen: Sequence[str], known: Sequence[str], default: Sequence[str]) -> list[str]:
-    # A later command must not take columns and rows out of the files of an earlier one.
-    return [name for name in known if name in (default if chosen is None else chosen) or name in seen]
-
-
-def _figures(chosen: _Choice, work: _Work, strict: bool) -> None:
-    """Draw Texas and Wisconsin, or what was chosen; without ``strict`` only what the paper draws."""
-    from latopo.reproduce.figures import FIGURE_DATASETS, make_figure
-    from latopo.training.progress import TrainingProgress
-
-    datasets, models = chosen.datasets or list(FIGURE_DATASETS), chosen.models or ["dcm"]
-    if not strict:
-        datasets, models = [name for name in datasets if name in FIGURE_DATASETS], [n for n in models if n == "dcm"]
-    epochs, folder = chosen.settings.get("epochs", 200), work.out / "figures"
-    if work.dry_run:
-        for dataset, model in product(datasets, models):
-            typer.echo(f"to do: figure {dataset} {model}, {epochs} epochs, unless its run is in {folder}", err=True)
-        return
-    with TrainingProgress(len(datasets) * len(models)) as progress:
-        for dataset, model in product(datasets, models):
-            label = f"figure {dataset} {model}"
-            paths = make_figure(
-                folder, dataset, model, epochs=epochs, data_root=work.data_root, device=work.device,
-                on_start=lambda fold, label=label: progress.start(label, epochs),  # type: ignore[misc]
-            )  # fmt: skip
-            progress.finish(label)
-            typer.echo(paths[0])
+    if text is None:
+        return None
+    part, slash, parts = text.partition("/")
+    if not slash or not part.isdecimal() or not parts.isdecimal() or not 1 <= int(part) <= int(parts):
+        raise LatopoError(f"--shard {text}: expected a part and the number of parts, such as 1/8 to 8/8")
+    return int(part), int(parts)

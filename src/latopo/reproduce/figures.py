@@ -11,8 +11,8 @@ from latopo._parallel import one_thread
 from latopo.complex import CellComplex
 from latopo.data.loading import load
 from latopo.errors import LatopoError
-from latopo.reproduce.paper import FigurePoint, figure_points
-from latopo.training.loop import Row
+from latopo.reproduce.paper import figure_points
+from latopo.training.loop import OnEpoch
 from latopo.training.run import Run
 from latopo.training.run_folder import RunFolder, train_folds
 
@@ -24,6 +24,7 @@ FIGURE_EPOCHS = (10, 40, 50, 100, 150, 180, 200)
 _FORMATS = ("png", "pdf", "svg")
 _OURS = ("polygon_percent", "homophily", "mean_degree", "polygons")
 _HEADER = ("dataset", "model", "epoch", *_OURS, "paper_polygon_percent", "paper_homophily")
+_Snapshot = tuple[int, CellComplex, float | None]
 
 
 def make_figure(
@@ -34,7 +35,7 @@ def make_figure(
     epochs: int = 200,
     data_root: Path | None = None,
     device: str = "cpu",
-    on_start: Callable[[int], Callable[[Row], None] | None] | None = None,
+    on_start: Callable[[int], OnEpoch | None] | None = None,
 ) -> list[Path]:
     """Train on fold 0 without the graph, keeping the complex at the paper's epochs, and draw it; returns the files.
 
@@ -64,7 +65,7 @@ def make_figure(
     return [*_draw(folder / name, snapshots, data.y), table]
 
 
-def _snapshots(path: Path, epochs: list[int]) -> Iterator[tuple[int, CellComplex, float | None]]:
+def _snapshots(path: Path, epochs: list[int]) -> Iterator[_Snapshot]:
     """Epoch (0 is the input), complex and share of the candidates that are polygons."""
     if (path / "input.safetensors").exists():
         given = CellComplex.load(path / "input.safetensors")
@@ -77,31 +78,22 @@ def _snapshots(path: Path, epochs: list[int]) -> Iterator[tuple[int, CellComplex
             yield epoch, CellComplex.load(stored), float(shares[epoch]) if shares[epoch] else None
 
 
-def _draw(path: Path, snapshots: list[tuple[int, CellComplex, float | None]], y: Any) -> list[Path]:
+def _draw(path: Path, snapshots: list[_Snapshot], y: Any) -> list[Path]:
     from latopo.draw import Snapshot, draw_evolution
 
-    panels = [Snapshot(complex, epoch or None, polygon_share=share) for epoch, complex, share in snapshots]
+    panels = [Snapshot(cx, epoch or None, polygon_share=share) for epoch, cx, share in snapshots]
     return draw_evolution(panels, y).save(path, _FORMATS)
 
 
-def _write_numbers(
-    path: Path, dataset: str, model: str, snapshots: list[tuple[int, CellComplex, float | None]], y: Any
-) -> Path:
-    printed = _printed(dataset) if model == "dcm" else {}
+def _write_numbers(path: Path, dataset: str, model: str, snapshots: list[_Snapshot], y: Any) -> Path:
+    drawn = figure_points(dataset) if model == "dcm" and dataset in FIGURE_DATASETS else ()
+    printed = {point.epoch: (point.polygon_percent, point.homophily) for point in drawn}
     with atomic_path(path) as draft, draft.open("w", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(_HEADER)
-        for epoch, complex, share in snapshots:
-            degree = 2 * complex.num_edges / complex.num_nodes
-            homophily = complex.edge_homophily(y) if complex.num_edges else None
-            ours = (None if share is None else 100 * share, homophily, degree, complex.num_polygons)
-            point = printed.get(epoch)
-            paper = (None, None) if point is None else (point.polygon_percent, point.homophily)
-            writer.writerow(["" if value is None else value for value in (dataset, model, epoch, *ours, *paper)])
+        for epoch, cx, share in snapshots:
+            percent = None if share is None else 100 * share
+            homophily = cx.edge_homophily(y) if cx.num_edges else None
+            ours = (percent, homophily, 2 * cx.num_edges / cx.num_nodes, cx.num_polygons)
+            writer.writerow((dataset, model, epoch, *ours, *printed.get(epoch, (None, None))))
     return path
-
-
-def _printed(dataset: str) -> dict[int, FigurePoint]:
-    if dataset not in FIGURE_DATASETS:
-        return {}
-    return {point.epoch: point for point in figure_points(dataset)}

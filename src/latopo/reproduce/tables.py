@@ -16,7 +16,7 @@ from latopo.reproduce.experiments import (
     default_settings,
     experiment,
     seeds_of,
-)  # fmt: skip
+)
 from latopo.reproduce.paper import ABLATION_DEFAULTS, PaperNumber, contradictions, paper_number, remarks
 from latopo.reproduce.record import Record
 from latopo.reproduce.statistics import Summary, summarize

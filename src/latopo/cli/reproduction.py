@@ -1,0 +1,227 @@
+"""What ``latopo reproduce`` does once its options are read: train, verify, draw, write."""
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import product
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from latopo.errors import LatopoError
+    from latopo.reproduce import Record, Store, Unit
+
+__all__ = ["Choice", "Work", "draw_figures", "runs", "train_tables", "verify", "write_tables"]
+
+# An epoch on a large graph takes seconds: what was not tried within this time counts as of unknown cost.
+_PROBE_SECONDS = 30.0
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Which runs: arguments of :func:`latopo.reproduce.plan_units`."""
+
+    datasets: list[str] | None
+    models: list[str] | None
+    values: list[int] | None
+    folds: list[int]
+    seeds: list[int] | None
+    protocols: Any
+    settings: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Work:
+    """Where and how the runs are done."""
+
+    out: Path
+    jobs: int
+    backend: Any
+    cluster: str | None
+    shard: tuple[int, int] | None
+    data_root: Path | None
+    device: str
+    dry_run: bool
+
+    @property
+    def folder(self) -> Path:
+        """The folder of the store that is written: that of the shard, if there is one."""
+        return self.out if self.shard is None else self.out / "shard-{}-of-{}".format(*self.shard)
+
+    @property
+    def how(self) -> dict[str, Any]:
+        """Arguments of :func:`latopo.reproduce.train_units`."""
+        return {name: getattr(self, name) for name in ("jobs", "backend", "cluster", "data_root", "device")}
+
+
+def runs(count: int) -> str:
+    """A number of runs in words.
+
+    Example:
+        >>> runs(1), runs(2)
+        ('1 run', '2 runs')
+    """
+    return "1 run" if count == 1 else f"{count} runs"
+
+
+def train_tables(what: str, tables: list[str], chosen: Choice, work: Work) -> int:
+    """Train what is missing and write the tables; returns how many runs failed."""
+    from latopo._device import find_device
+    from latopo.data import load
+    from latopo.reproduce import Store, plan_units
+
+    find_device(work.device)  # a wrong name is reported now, and so are missing files
+    units = plan_units(what, **vars(chosen))
+    store = Store(work.folder)
+    done = store if work.shard is None else Store(work.out)
+    if work.shard is not None:
+        units = units[work.shard[0] - 1 :: work.shard[1]]  # of all runs, whatever is done: parts never overlap
+    todo = [unit for unit in units if unit.key not in store and unit.key not in done]
+    for dataset in dict.fromkeys(unit.dataset for unit in todo):
+        load(dataset, work.data_root)
+    if work.dry_run:
+        _say_cost(len(units), todo, [*done.records(), *store.records()], work)
+        return 0
+    with store.writing():  # from here on, so that a second process is told before it has tried anything
+        _say_cost(len(units), todo, [*done.records(), *store.records()], work)
+        try:
+            return _train(len(units), todo, store, work)
+        except KeyboardInterrupt:
+            left = sum(unit.key not in store for unit in todo)
+            typer.echo(f"latopo: stopped; {runs(left)} left. Run the same command again to go on", err=True)
+            raise typer.Exit(130) from None
+        finally:
+            if work.shard is None:
+                _write(tables, chosen, store)
+            else:
+                typer.echo(store.folder)
+
+
+def _say_cost(total: int, todo: Sequence["Unit"], records: Sequence["Record"], work: Work) -> None:
+    from latopo.reproduce import describe_cost
+    from latopo.reproduce.work import probe_seconds
+
+    if len(todo) < total:
+        typer.echo(f"{total - len(todo)} of {runs(total)} are already in {work.out}", err=True)
+    stop = time.monotonic() + _PROBE_SECONDS
+
+    def probe(unit: "Unit") -> float | None:
+        return probe_seconds(unit, work.data_root, work.device) if time.monotonic() < stop else None
+
+    typer.echo(f"to do: {describe_cost(todo, records, probe, work.jobs)}", err=True)
+
+
+def _train(total: int, todo: Sequence["Unit"], store: "Store", work: Work) -> int:
+    from latopo.reproduce import train_units
+    from latopo.training.progress import TrainingProgress
+
+    def start(unit: "Unit") -> Any:
+        label = f"{unit.model} {unit.dataset} {unit.protocol} fold {unit.fold}"
+        return progress.start(label, unit.run.planned_epochs)
+
+    def end(unit: "Unit", outcome: "Record | LatopoError") -> None:
+        progress.finish(f"{unit}: {_words(outcome)}")
+
+    if not todo:
+        return 0
+    with TrainingProgress(total, total - len(todo)) as progress:
+        return len(train_units(todo, store, **work.how, on_start=start, on_end=end))
+
+
+def _words(outcome: "Record | LatopoError") -> str:
+    if isinstance(outcome, Exception):
+        return f"failed: {outcome}"
+    return f"test {outcome.test_score:.3f}, epoch {outcome.best_epoch}, {outcome.seconds:.1f} s"
+
+
+def verify(count: int, what: str, chosen: Choice, work: Work) -> None:
+    """Train some finished runs again, in a store that is thrown away, and say whether they are the same."""
+    import random
+    from tempfile import TemporaryDirectory
+
+    from latopo.errors import LatopoError
+    from latopo.reproduce import Store, describe_cost, plan_units, train_units
+    from latopo.reproduce.verify import judge
+
+    records = Store(work.out).records()
+    stored = {record.key: record for record in records}
+    known = [unit for unit in plan_units(what, **vars(chosen)) if unit.key in stored]
+    if not known:
+        raise LatopoError(f"--verify: {work.out} has no finished run of this choice; name another --out or table")
+    drawn = random.sample(known, min(count, len(known)))
+    typer.echo(f"to do: {describe_cost(drawn, records, jobs=work.jobs)}", err=True)
+    verdicts = []
+
+    def end(unit: "Unit", outcome: "Record | LatopoError") -> None:
+        if isinstance(outcome, LatopoError):
+            typer.echo(f"{unit}: {_words(outcome)}")
+        else:
+            verdicts.append(judge(stored[unit.key], outcome, records))
+            typer.echo(verdicts[-1])
+
+    with TemporaryDirectory() as folder:
+        train_units(drawn, Store(folder), **work.how, on_end=end)
+    held = sum(verdict.holds for verdict in verdicts)
+    typer.echo(f"{held} of {runs(len(drawn))} hold")
+    if held < len(drawn):
+        raise typer.Exit(1)
+
+
+def write_tables(tables: Sequence[str], chosen: Choice, work: Work) -> None:
+    """Write tables from what is finished."""
+    from latopo.errors import LatopoError
+    from latopo.reproduce import Store
+
+    if not work.out.is_dir():
+        raise LatopoError(f"--tables-only: there is no folder {work.out}; name the --out folder of an earlier run")
+    _write(tables, chosen, Store(work.out))
+
+
+def _write(tables: Sequence[str], chosen: Choice, store: "Store") -> None:
+    """Write the tables with what was chosen and what the store has besides, and name the Markdown files."""
+    from latopo.reproduce import build_table, write_table
+    from latopo.reproduce.experiments import experiment
+    from latopo.reproduce.unit import PROTOCOLS
+
+    records = store.records()
+    units = [record.unit for record in records]
+    protocols: Any = _also(chosen.protocols, [unit.protocol for unit in units], PROTOCOLS, PROTOCOLS)
+    for name in tables:
+        table = experiment(name)
+        seen = [unit.dataset for unit in units if unit.model in table.models and table.suits(unit.dataset)]
+        datasets = _also(chosen.datasets, seen, table.known_datasets, table.datasets)
+        models = _also(chosen.models, [unit.model for unit in units], table.models, table.models)
+        if datasets and models:
+            built = build_table(name, records, datasets, models, protocols, chosen.settings)
+            typer.echo(write_table(built, store.folder / "tables")[0])
+
+
+def _also(chosen: Sequence[str] | None, seen: Sequence[str], known: Sequence[str], default: Sequence[str]) -> list[str]:
+    # A later command must not take columns and rows out of the files of an earlier one.
+    return [name for name in known if name in (default if chosen is None else chosen) or name in seen]
+
+
+def draw_figures(chosen: Choice, work: Work, strict: bool) -> None:
+    """Draw Texas and Wisconsin, or what was chosen; without ``strict`` only what the paper draws."""
+    from latopo.reproduce.figures import FIGURE_DATASETS, make_figure
+    from latopo.training.progress import TrainingProgress
+
+    datasets, models = chosen.datasets or list(FIGURE_DATASETS), chosen.models or ["dcm"]
+    if not strict:
+        datasets, models = [name for name in datasets if name in FIGURE_DATASETS], [n for n in models if n == "dcm"]
+    epochs, folder = chosen.settings.get("epochs", 200), work.out / "figures"
+    if work.dry_run:
+        for dataset, model in product(datasets, models):
+            typer.echo(f"to do: figure {dataset} {model}, {epochs} epochs, unless its run is in {folder}", err=True)
+        return
+    with TrainingProgress(len(datasets) * len(models)) as progress:
+        for dataset, model in product(datasets, models):
+            label = f"figure {dataset} {model}"
+            paths = make_figure(
+                folder, dataset, model, epochs=epochs, data_root=work.data_root, device=work.device,
+                on_start=lambda fold, label=label: progress.start(label, epochs),  # type: ignore[misc]
+            )  # fmt: skip
+            progress.finish(label)
+            typer.echo(paths[0])
