@@ -158,7 +158,7 @@ def test_given_graph_and_its_edges_at_held_out_rows(latopo, tmp_path):
     code, out, _ = latopo("fit", "t.csv", *arguments)
     assert code == 0
     assert "given edges end at held-out rows" in out
-    assert json.loads((tmp_path / "run" / "model.json").read_text())["settings"]["given_conv"] is True
+    assert json.loads((tmp_path / "run" / "model.json").read_text())["settings"]["given"] == {"kind": "separate"}
 
 
 EVIL = ["=HYPERLINK(0)", "@SUM(A1)", "+1+cmd|' /C calc'!A0", "-2+3", "\tx", "<script>alert(1)</script>"]
@@ -265,8 +265,8 @@ BAD = {
     "repeated ids": (numbers(z=["a"] * 40), [*XY, "--id", "z"], "'a' twice, in rows 1 and 2"),
     "empty id": (numbers(z=swapped(range(40), 5, "")), [*XY, "--id", "z"], "empty in row 6"),
     "test fraction": (numbers(), [*XY, "--test-fraction", "1.5"], "--test-fraction"),
-    "no epochs": (numbers(), [*XY, "--epochs", "0"], "'max_epochs' parameter .* Got 0"),
-    "no anchors": (numbers(), [*XY, "--max-anchors", "0"], "'max_anchors' parameter .* Got 0"),
+    "no epochs": (numbers(), [*XY, "--epochs", "0"], "max_epochs must be a whole number of at least 1, got 0"),
+    "no anchors": (numbers(), [*XY, "--max-anchors", "0"], "max_anchors must be a whole number of at least 2 or null, got 0"),
     "missing graph": (numbers(), [*XY, "--graph", "e.csv"], "e.csv does not exist"),
 }  # fmt: skip
 

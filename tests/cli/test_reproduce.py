@@ -311,7 +311,7 @@ def test_figures(elsewhere):
         (("table2", "--seeds", "99999999999999999999"), "--seeds 99999999999999999999: expected ascending ranges"),
         (("table2", "--device", "gpu0"), "device: expected 'auto', 'cpu' or another device"),
         (("all", "--set", "lr=0.1"), "--set: all includes figures"),
-        (("table2", "--models", "mlp,dcm", "--set", "rounds=2"), "model mlp: MLP.__init__() got an unexpected keyword"),
+        (("table2", "--models", "mlp,dcm", "--set", "rounds=2"), "model mlp: rounds: there is no such setting"),
         (("table2", "--shard", "0/3"), "--shard 0/3: expected a part and the number of parts, such as 1/8 to 8/8"),
         (("table2", "--shard", "4/3"), "--shard 4/3: expected a part"),
         (("table2", "--shard", "1of3"), "--shard 1of3: expected a part"),

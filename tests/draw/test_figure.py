@@ -54,7 +54,8 @@ def test_a_folder_that_cannot_be_made(house: CellComplex, tmp_path: Path) -> Non
         draw(house).save(tmp_path / "file" / "house.png")
 
 
-def test_a_notebook_shows_our_figure_once(house: CellComplex) -> None:
+def test_a_notebook_shows_our_figure_once(house: CellComplex, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(sys.modules, "matplotlib.pyplot", raising=False)
     assert draw(house)._repr_png_().startswith(b"\x89PNG")
     from matplotlib import pyplot
 

@@ -55,7 +55,7 @@ def test_settings_and_machine_stand_once_in_the_file(tmp_path, make_record):
     assert len(lines(store)) == 3 + 4
     stored = [line for line in lines(store) if "define" not in line]
     assert {defined[line["environment"]]["cpu"] for line in stored} == {"fast"}
-    assert [defined[line["resolved"]]["model"]["rounds"] for line in stored] == [1, 1, 1, 2]
+    assert [defined[line["resolved"]]["settings"]["latent"]["rounds"] for line in stored] == [1, 1, 1, 2]
 
 
 def test_of_two_records_of_a_key_the_first_wins(tmp_path, make_record):

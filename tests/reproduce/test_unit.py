@@ -4,7 +4,7 @@ from dataclasses import replace
 import pytest
 
 from latopo.errors import LatopoError
-from latopo.models import catalogue
+from latopo.models import SYSTEMS
 from latopo.reproduce import Unit
 from latopo.reproduce import unit as module
 from latopo.reproduce.unit import Hashed
@@ -59,8 +59,9 @@ def fresh():
 @pytest.mark.usefixtures("fresh")
 def test_a_changed_preset_is_another_run(monkeypatch):
     before, untouched = unit(model="dcm-plus").key, unit().key
-    cls, preset = catalogue.MODELS["dcm-plus"]
-    monkeypatch.setitem(catalogue.MODELS, "dcm-plus", (cls, {**preset, "polygon_share": 0.4}))
+    system = SYSTEMS["dcm-plus"]
+    changed = replace(system, settings=system.settings.change(polygon_share=0.4))
+    monkeypatch.setitem(SYSTEMS, "dcm-plus", changed)
     module._resolved.cache_clear()
     assert unit(model="dcm-plus").key != before
     assert unit(model="dcm-plus", settings={"polygon_share": 0.5}).key == before
