@@ -3,6 +3,7 @@
 import math
 import re
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from decimal import Decimal
@@ -21,6 +22,7 @@ Cells = NDArray[np.object_]  # numbers, dates and texts; None where a cell is mi
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
+_TYPED = (Real, Decimal, date)
 _MAX_CATEGORIES = 50
 _MOSTLY = 0.9  # share of numbers from which texts among them are mistakes
 _EXACT = 2**53  # integers beyond have no float64 of their own
@@ -69,22 +71,20 @@ class Column:
         return [f"{count} missing, set to the median {fill}"] if count else []
 
 
-def read_cells(column: pd.Series) -> Cells:
+def read_cells(values: Iterable[Any]) -> Cells:
     """The cells of a column of any type: numbers and dates as they are, the others as text without outer blanks.
 
     Example:
-        >>> read_cells(pd.Series([1.5, float("nan")])), read_cells(pd.Series([" red ", "", True]))
+        >>> read_cells(pd.Series([1.5, float("nan")])), read_cells([" red ", "", True])
         (array([1.5, None], dtype=object), array(['red', None, 'True'], dtype=object))
     """
-    return np.array([_cell(value) for value in column.tolist()], object)
+    return np.array([_cell(value) for value in values], object)
 
 
 def _cell(value: Any) -> Any:
-    if value is None or value is pd.NA:
-        return None
-    if isinstance(value, Real | Decimal | date) and not isinstance(value, bool | np.bool_):
+    if isinstance(value, _TYPED) and not isinstance(value, bool | np.bool_):
         return value if value == value else None  # NaN and NaT
-    return str(value).strip() or None
+    return None if value is None or value is pd.NA else str(value).strip() or None
 
 
 def as_texts(cells: Cells) -> Cells:

@@ -47,7 +47,8 @@ class Preprocessing:
         Raises:
             LatopoError: a cell cannot be used, no column is left, or there are too many features.
         """
-        inferred = [infer_column(name, read_cells(frame[name]), name in categorical, rows) for name in frame.columns]
+        columns = zip(frame.columns, frame.to_numpy(object).T, strict=True)  # at once: frame[name] is slow
+        inferred = [infer_column(name, read_cells(cells), name in categorical, rows) for name, cells in columns]
         notes = _named(frame.columns, [remarks for _, remarks in inferred])
         found = cls([column for column, _ in inferred if column is not None], notes)
         width = len(found.feature_names)
@@ -72,8 +73,10 @@ class Preprocessing:
         if absent:
             shown = ", ".join(map(repr, absent[:5])) + (" …" if len(absent) > 5 else "")
             raise LatopoError(f"the table lacks {len(absent)} of the {len(self.columns)} columns of the fit: {shown}")
-        parts, remarks = zip(*(column.encode(read_cells(frame[column.name])) for column in self.columns), strict=True)
-        return np.column_stack(parts), _named([column.name for column in self.columns], remarks)
+        names = [column.name for column in self.columns]
+        columns = zip(self.columns, frame[names].to_numpy(object).T, strict=True)
+        parts, remarks = zip(*(column.encode(read_cells(cells)) for column, cells in columns), strict=True)
+        return np.column_stack(parts), _named(names, remarks)
 
     def to_json(self) -> dict[str, Any]:
         """A dictionary for :func:`json.dumps`."""
