@@ -34,12 +34,12 @@ def topk_neighbors(
         \mathcal{N}(i) = \operatorname{topk}_{j \neq i}\left(\ell_{ij} + g_{ij}\right), \qquad
         \ell_{ij} = -t\, z_{ij}^2, \quad g_{ij} \sim \mathrm{Gumbel}(0, 1)
 
-    for a similarity z that is minus a distance. The result has the unnormalised probabilities of the DGM,
-    :math:`\exp(\ell_{ij})`, as ``prob`` and :math:`\ell_{ij}` as ``score``; both carry gradients.
+    for a similarity z that is minus a distance. In the result, ``prob`` is the DGM's unnormalised probability
+    :math:`\exp(\ell_{ij})` and ``score`` is :math:`\ell_{ij}`; both carry gradients.
 
     Args:
         x: points [N, d].
-        k: neighbours a point; with fewer other points all of them are taken.
+        k: neighbours per point; all other points if there are fewer.
         temperature: t > 0, a number or a scalar tensor.
         similarity: minus a distance, by name or as a module.
         noise: False gives the k nearest neighbours.
@@ -64,31 +64,31 @@ def topk_neighbors(
     if taken:
         # Only the compiled choice needs a seed; a generator of another device could not give one.
         seed = int(torch.randint(2**62, (), generator=generator)) if noise and x.device.type == "cpu" else 0
-        col = torch.cat([
-            _nearest(x, start, stop, taken, temperature, measure, noise, generator, seed)
-            for start, stop in row_blocks(count, max(_BLOCK_ENTRIES // count, 1))
-        ])  # fmt: skip
+        choices = []
+        for start, stop in row_blocks(count, max(_BLOCK_ENTRIES // count, 1)):
+            scores = _scores(x[start:stop], x, measure, temperature)
+            choices.append(_choose(scores, start, taken, noise, generator, seed))
+        col = torch.cat(choices)
     row = torch.repeat_interleave(ptr.diff(), output_size=col.numel())
     score = -temperature * paired_similarity(x, x, row, col, measure).square()
     return NeighborRows(ptr, col, score.exp().to(dtype), score.to(dtype))
 
 
 @torch.no_grad()
-def _nearest(
-    x: Tensor, start: int, stop: int, taken: int, temperature: float | Tensor, measure: Similarity, noise: bool,
-    generator: Generator | None, seed: int,
-) -> Tensor:  # fmt: skip
-    """Columns of the chosen neighbours of rows ``start`` to ``stop``, ascending within a row."""
-    block = x[start:stop]
+def _scores(block: Tensor, x: Tensor, measure: Similarity, temperature: float | Tensor) -> Tensor:
     similarity = fused.all_pairs(block, x, measure) if fused.supports(measure, x) else measure.pairwise(block, x)
-    scores = similarity.square().mul_(-temperature)
+    return similarity.square().mul_(-temperature)
+
+
+def _choose(scores: Tensor, start: int, taken: int, noise: bool, generator: Generator | None, seed: int) -> Tensor:
+    """Columns chosen by the points from ``start`` on, whose scores are the rows; ascending within a row."""
     if scores.device.type == "cpu":
-        chosen = torch.empty(stop - start, taken, dtype=torch.int64)
+        chosen = torch.empty(len(scores), taken, dtype=torch.int64)
         _topk.choose_rows(scores.numpy(), start, taken, noise, np.uint64(seed), chosen.numpy())
         return chosen.flatten()
     if noise:
         # Minus the logarithm of an exponential variable is a Gumbel variable.
         scores -= torch.empty_like(scores).exponential_(generator=generator).log_()
-    rows = torch.arange(stop - start, device=x.device)
+    rows = torch.arange(len(scores), device=scores.device)
     scores[rows, rows + start] = -torch.inf
     return scores.topk(taken, dim=1).indices.sort(dim=1).values.flatten()
