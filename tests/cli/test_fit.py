@@ -266,7 +266,7 @@ BAD = {
     "empty id": (numbers(z=swapped(range(40), 5, "")), [*XY, "--id", "z"], "empty in row 6"),
     "test fraction": (numbers(), [*XY, "--test-fraction", "1.5"], "--test-fraction"),
     "no epochs": (numbers(), [*XY, "--epochs", "0"], "max_epochs must be a whole number of at least 1, got 0"),
-    "no anchors": (numbers(), [*XY, "--max-anchors", "0"], "max_anchors must be a whole number of at least 2 or null, got 0"),
+    "no anchors": (numbers(), [*XY, "--max-anchors", "0"], "max_anchors must be a whole number of at least 2"),
     "missing graph": (numbers(), [*XY, "--graph", "e.csv"], "e.csv does not exist"),
 }  # fmt: skip
 

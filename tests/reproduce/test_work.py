@@ -51,7 +51,7 @@ def test_a_probe_tells_seconds_or_nothing():
 
     assert 0 < probe_seconds(unit(epochs=100)) < 100
     assert probe_seconds(unit(epochs=30)) is None  # 50 in all: as quickly done as tried
-    assert probe_seconds(unit(epochs=100, lr=1e300)) is None  # it fails
+    assert probe_seconds(unit(epochs=100, lr=1e30)) is None  # it fails
 
 
 def test_finished_units_are_skipped(tmp_path):
