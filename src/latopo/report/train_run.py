@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from latopo.complex import CellComplex
-from latopo.data.catalogue import find_dataset
 from latopo.draw import Snapshot
 from latopo.errors import LatopoError
 from latopo.report.baselines import find_baselines, system_words
@@ -32,7 +31,7 @@ def read_train_run(folder: Path, fold: int | None = None, baselines: Sequence[Pa
     snapshots, shown = _snapshots(folder, settings, results[drawn], histories[drawn])
     matrices = [matrix for item in points.values() if (matrix := confusion_matrix(item)) is not None]
     return ReportData(
-        title=f"{settings['model']} on {find_dataset(settings['dataset']).title}",
+        title=f"{settings['model']} on {settings['title']}",
         story=_story(settings, points[drawn], len(results)),
         score=_score(summary, find_baselines(folder, settings, points, baselines)),
         points=points[drawn],
@@ -91,7 +90,7 @@ def _snapshots(
 
 
 def _story(settings: Mapping[str, Any], points: Points, folds: int) -> tuple[str, ...]:
-    model, title = settings["model"], find_dataset(settings["dataset"]).title
+    model, title = settings["model"], settings["title"]
     kind = "each with a value" if points.is_quantity else f"each in one of {len(points.class_names)} classes"
     many = "one fold was trained" if folds == 1 else f"{folds} folds were trained, each tested on different points"
     return (

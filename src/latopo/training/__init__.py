@@ -9,6 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from latopo.training.cross_validation import cross_validate
     from latopo.training.loop import Trainer, TrainingResult, train
     from latopo.training.protocol import FoldResult, run_fold
     from latopo.training.run import Run
@@ -23,6 +24,7 @@ __all__ = [
     "Trainer",
     "TrainingResult",
     "TrainingSettings",
+    "cross_validate",
     "run_fold",
     "seeded",
     "train",
@@ -30,6 +32,7 @@ __all__ = [
 ]
 
 _HOME = {
+    "cross_validate": "cross_validation",
     "Trainer": "loop",
     "TrainingResult": "loop",
     "train": "loop",

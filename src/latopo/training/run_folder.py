@@ -3,7 +3,7 @@
 .. code-block:: text
 
     RUN/
-      settings.json         what was run: dataset, model, graph, protocol, seed, epochs, settings (what departs from the
+      settings.json         what was run: dataset, title, model, graph, protocol, seed, epochs, settings (what departs from the
                             defaults), resolved (all that decides the numbers), snapshot_epochs, versions
       input.safetensors     complex of the given graph, all induced cycles as polygons (none if over 50,000);
                             only if the data set has a graph, also when the model does not get it
@@ -164,6 +164,7 @@ def _describe(run: Run, snapshot_epochs: tuple[int, ...]) -> dict[str, Any]:
         "format": FORMAT,
         "latopo": __version__,
         "dataset": run.entry.name,
+        "title": run.entry.title,
         "model": run.model,
         "graph": run.graph,
         "protocol": run.protocol,

@@ -1,0 +1,62 @@
+"""Cross-validation in one call, for a data set of the catalogue or for your own."""
+
+import os
+from collections.abc import Sequence
+from typing import Any
+
+from torch_geometric.data import Data
+
+from latopo.data.catalogue import find_dataset
+from latopo.data.loading import from_data, load
+from latopo.data.splits import Protocol
+from latopo.models.catalogue import find_system
+from latopo.training.protocol import FoldResult, run_fold
+from latopo.training.run import Run
+from latopo.training.run_folder import RunFolder, train_folds
+
+__all__ = ["cross_validate"]
+
+
+def cross_validate(
+    data: Data | str,
+    model: str = "dcm-plus",
+    *,
+    graph: bool | None = None,
+    protocol: Protocol = "honest",
+    folds: Sequence[int] = range(10),
+    seed: int = 0,
+    out: str | os.PathLike[str] | None = None,
+    name: str = "data",
+    **settings: Any,
+) -> list[FoldResult]:
+    """Train and test a system on the folds of a data set.
+
+    Args:
+        data: PyG ``Data`` of your own (see :func:`latopo.data.from_data`), or a name of the catalogue.
+        model: a name of :data:`~latopo.models.SYSTEMS`.
+        graph: whether the model gets the graph; by default if there is one and the model uses it.
+        protocol: ``honest`` or ``paper``, see :func:`latopo.data.split`.
+        folds: 0 to 9.
+        seed: of weights, dropout and sampling.
+        out: a folder to keep everything in, for ``latopo report``; folds that are in it are not trained again, and not
+            returned.
+        name: what your own data are called.
+        settings: of training and model, such as ``epochs=100`` or ``max_length=5``.
+
+    Example:
+        >>> import torch
+        >>> y = torch.arange(60) % 3
+        >>> mine = Data(x=torch.eye(3)[y] + 0.1 * torch.randn(60, 3), y=y)
+        >>> results = cross_validate(mine, "mlp", folds=[0, 1], epochs=30)
+        >>> [result.fold for result in results], results[0].test_score > 0.5
+        ([0, 1], True)
+    """
+    loaded, entry = (load(data), find_dataset(data)) if isinstance(data, str) else from_data(data, name)
+    if graph is None:
+        graph = entry.has_graph and find_system(model).uses_graph
+    run = Run(entry, model, graph, protocol, seed, settings)
+    if out is None:
+        return [run_fold(loaded, run, fold) for fold in folds]
+    results: list[FoldResult] = []
+    train_folds(RunFolder(out, run), loaded, folds, on_finished=results.append)
+    return results
