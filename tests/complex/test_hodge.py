@@ -95,6 +95,28 @@ def test_a_grid_of_a_hundred_thousand_edges_has_no_harmonic_part() -> None:
     assert min(float(part.abs().max()) for part in parts[:2]) > 0.1
 
 
+def test_an_edge_in_very_many_triangles_takes_no_memory_for_their_pairs() -> None:
+    count = 20_000  # whose pairs would be 400 million entries
+    spine, leaves = torch.zeros(count, dtype=torch.int64), torch.arange(2, count + 2)
+    sides = torch.cat([torch.stack([spine, leaves]), torch.stack([spine + 1, leaves])], dim=1)
+    book = CellComplex(
+        count + 2, torch.cat([torch.tensor([[0], [1]]), sides], 1), {3: torch.stack([spine, spine + 1, leaves], 1)}
+    )
+    x = torch.randn(book.num_edges, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
+    assert float(book.hodge_decomposition(x).harmonic.abs().max()) < 1e-8
+
+
+def test_weights_of_very_different_size() -> None:
+    grid = _grid(6, 30)
+    generator = torch.Generator().manual_seed(0)
+    weight = 10 ** (12 * torch.rand(grid.num_edges, generator=generator, dtype=torch.float64) - 6)
+    x = torch.randn(grid.num_edges, generator=generator, dtype=torch.float64)
+    gradient, curl, harmonic = grid.hodge_decomposition(x, weight)
+    size = float((weight * x * x).sum())
+    assert abs(float((weight * gradient * curl).sum())) < 1e-8 * size
+    assert float((weight * harmonic * harmonic).sum()) < 1e-8 * size
+
+
 def test_shapes_and_types(house: CellComplex, empty: CellComplex) -> None:
     for part in house.hodge_decomposition(torch.ones(6, dtype=torch.float32, requires_grad=True)):
         assert part.dtype == torch.float32
@@ -102,6 +124,8 @@ def test_shapes_and_types(house: CellComplex, empty: CellComplex) -> None:
     assert house.hodge_decomposition(torch.ones(6, 0)).curl.shape == (6, 0)
     assert empty.hodge_decomposition(torch.ones(0)).harmonic.shape == (0,)
     tree = CellComplex(3, [[0, 1], [1, 2]])
+    assert tree.hodge_decomposition([1.0, 2.0], [1, 3]).gradient.tolist() == [1.0, 2.0]
+    assert tree.hodge_decomposition(np.array([1.0, 2.0])).gradient.dtype == torch.float64
     assert tree.hodge_decomposition(torch.ones(2)).curl.tolist() == [0, 0]
 
 

@@ -21,8 +21,10 @@ _LIMIT = 2.0**61  # of an entry; twice that still fits into int64
 
 @njit(nogil=True, cache=True)
 def spanning_forest(num_nodes: int, start: Integers, end: Integers) -> Integers:
-    """Union-find over the edges in their order: for each edge the component, by its smallest node, that it merges
-    into one with a smaller node; −1 if it closes a cycle."""
+    """Union-find over the edges in their order: the component that each edge merges into another, −1 for none.
+
+    A component is named by its smallest node, and the one with the larger name is merged into the other.
+    """
     parent = np.arange(num_nodes)
     merged = np.full(start.size, -1, dtype=np.int64)
     for edge in range(start.size):
@@ -171,8 +173,10 @@ def reduce_over(pointer: Integers, row: Integers, value: Integers, num_rows: int
 def _subtract(
     work: Integers, words: Words, factor: int, rows: Integers, values: Integers, prime: int
 ) -> tuple[int, int]:
-    """Take ``factor`` times a column off the one at work; the highest and lowest word touched, or (−1, −1) if an entry
-    outgrows its bits."""
+    """Take ``factor`` times a column off the one at work.
+
+    Returns the highest and the lowest word touched, or (−1, −1) if an entry outgrows its bits.
+    """
     high, low = -1, words.size
     for position in range(rows.size):
         row = rows[position]
@@ -203,8 +207,11 @@ def _scale(work: Integers, words: Words, high: int, low: int, factor: int) -> bo
 
 @njit(nogil=True, cache=True)
 def _move_values(work: Integers, stored: Integers, values: Integers, start: int, stop: int, prime: int) -> int:
-    """Move the entries at ``stored[start:stop]`` out of the column at work, without zeros, the first one 1 over
-    GF(``prime``) and positive, without a common divisor, over the integers; returns where they end."""
+    """Move the entries in the rows ``stored[start:stop]`` out of the column at work; returns where they end.
+
+    Zeros are left out. Over GF(``prime``) the first entry becomes 1; integers lose their common divisor, and the first
+    becomes positive.
+    """
     used, common = start, 0
     for position in range(start, stop):
         row = stored[position]

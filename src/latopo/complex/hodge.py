@@ -22,6 +22,7 @@ from scipy.sparse.csgraph import reverse_cuthill_mckee
 from torch import Tensor
 
 from latopo.complex.adjacency import check_node_rows
+from latopo.complex.cell_input import ArrayLike
 from latopo.errors import LatopoError
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ class HodgeDecomposition(NamedTuple):
 
 
 def hodge_decomposition(
-    cx: "CellComplex", x: Tensor, edge_weight: Tensor | None = None, *, tolerance: float = 1e-10
+    cx: "CellComplex", x: ArrayLike, edge_weight: ArrayLike | None = None, *, tolerance: float = 1e-10
 ) -> HodgeDecomposition:
     """Split a signal on the edges, [E] or [E, d], into gradient, curl and harmonic part.
 
@@ -60,7 +61,7 @@ def hodge_decomposition(
 
     Args:
         cx: the complex.
-        x: [E] or [E, d].
+        x: [E] or [E, d], a tensor, an array or a list.
         edge_weight: [E], positive; the weights of the inner product in which the parts are orthogonal.
         tolerance: of the residual of the normal equations, relative to the norms of matrix and signal.
 
@@ -72,6 +73,7 @@ def hodge_decomposition(
         (tensor([ 0.6667,  0.3333, -0.3333]), tensor([ 0.3333, -0.3333,  0.3333]))
     """
     check_node_rows("hodge_decomposition", cx)
+    x = torch.as_tensor(x)
     signal, root = _read_signal(cx, x), _read_weight(cx, edge_weight)
     scaled = (signal if signal.ndim == 2 else signal[:, None]) * root
     first, second = (_to_scipy(cx.boundary(rank, torch.float64)) for rank in (1, 2))
@@ -93,11 +95,11 @@ def _read_signal(cx: "CellComplex", x: Tensor) -> Floats:
     return signal
 
 
-def _read_weight(cx: "CellComplex", edge_weight: Tensor | None) -> Floats:
+def _read_weight(cx: "CellComplex", edge_weight: ArrayLike | None) -> Floats:
     """Square roots of the weights, [E, 1]."""
     if edge_weight is None:
         return np.ones((cx.num_edges, 1))
-    weight = edge_weight.detach().to("cpu", torch.float64).numpy()
+    weight = torch.as_tensor(edge_weight).detach().to("cpu", torch.float64).numpy()
     if weight.shape != (cx.num_edges,) or not (np.isfinite(weight) & (weight > 0)).all():
         raise LatopoError(
             f"CellComplex.hodge_decomposition: edge_weight must be finite and positive of shape [{cx.num_edges}], got "
@@ -120,10 +122,10 @@ def _project(matrix: Any, x: Floats, tolerance: float) -> Floats:
     if 0 in matrix.shape or not x.size:
         return fit
     transposed = matrix.T.tocsr()
-    normal = (transposed @ matrix).tocsc()
-    precondition = _preconditioner(normal)
+    diagonal = transposed.multiply(transposed).sum(axis=1)  # of the normal matrix
+    precondition = _preconditioner(matrix, transposed, np.where(diagonal > 0, diagonal, 1.0))
     residual = transposed @ rest
-    goal = tolerance * normal.diagonal().max() ** 0.5 * np.linalg.norm(x, axis=0)
+    goal = tolerance * diagonal.max() ** 0.5 * np.linalg.norm(x, axis=0)
     step = precondition(residual)
     size = (residual * step).sum(axis=0)
     for _ in range(_MAX_ITERATIONS):
@@ -149,19 +151,20 @@ def _ratio(above: Floats, below: Floats, where: NDArray[np.bool_]) -> Floats:
     return np.divide(above, below, out=np.zeros_like(above), where=where & (below > 0))
 
 
-def _preconditioner(normal: Any) -> Callable[[Floats], Floats]:
+def _preconditioner(matrix: Any, transposed: Any, diagonal: Floats) -> Callable[[Floats], Floats]:
     """The banded Cholesky factors of the normal matrix where the band is narrow, its diagonal otherwise.
 
     The two complete each other: iterations with the diagonal are many where a graph is long (paths, grids, surfaces),
     and there the band is narrow; where it is wide (expanders, neighbours in many dimensions) they are few.
     """
-    diagonal = normal.diagonal()
-    diagonal[diagonal == 0] = 1  # of an isolated node
-    order = reverse_cuthill_mckee(normal.tocsr(), symmetric_mode=True)
+    if (np.diff(matrix.indptr).astype(float) ** 2).sum() > _MAX_BAND:  # an edge in a thousand polygons, say
+        return lambda x: x / diagonal[:, None]
+    normal = (transposed @ matrix).tocsr()
+    order = reverse_cuthill_mckee(normal, symmetric_mode=True)
     place = np.argsort(order)
     entries = normal.tocoo()
     row, column = place[entries.row], place[entries.col]
-    width = int((row - column).max()) + 1
+    width = int(np.abs(row - column).max(initial=0)) + 1
     if diagonal.size * width > _MAX_BAND or diagonal.size * width**2 > _MAX_OPERATIONS:
         return lambda x: x / diagonal[:, None]
     band = np.zeros((width, diagonal.size))
