@@ -42,9 +42,9 @@ def read_target(column: pd.Series, task: str = "auto") -> Target:
         raise LatopoError(f"{name} is empty")
     notes = []
     if not labelled.all():
+        count = (~labelled).sum()
         notes.append(
-            f"{(~labelled).sum()} rows have no target (empty, NA, NaN, null, None or ?): they are in the complex, but "
-            "nothing is learned from them"
+            f"{count} rows have no target (empty, NA, NaN, null, None or ?): they only take part in the complex"
         )
     if task == "auto":
         task = _infer_task(name, cells)
