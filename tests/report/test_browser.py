@@ -45,6 +45,7 @@ def visit(chromium, tmp_path, monkeypatch):
         context = chromium.new_context(viewport=view, color_scheme=color_scheme, has_touch=width < 600)
         contexts.append(context)
         page = context.new_page()
+        page.set_default_timeout(120_000)  # a busy machine is slow, not wrong
         page.on("console", lambda message: complaints.append(message.text) if message.type == "error" else None)
         page.on("pageerror", lambda error: complaints.append(str(error)))
         page.on("dialog", lambda dialog: (complaints.append(f"dialog {dialog.message}"), dialog.dismiss()))

@@ -3,8 +3,8 @@
 .. code-block:: text
 
     RUN/
-      settings.json         what was run: dataset, title, model, graph, protocol, seed, epochs, settings (what departs from the
-                            defaults), resolved (all that decides the numbers), snapshot_epochs, versions
+      settings.json         what was run: dataset, title, model, graph, protocol, seed, epochs, settings (what departs
+                            from the defaults), resolved (all that decides the numbers), snapshot_epochs, versions
       input.safetensors     complex of the given graph, all induced cycles as polygons (none if over 50,000);
                             only if the data set has a graph, also when the model does not get it
       summary.json          score (mean, std, folds), metric, and one entry per finished fold: that fold's fold.json
