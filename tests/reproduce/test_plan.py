@@ -69,19 +69,19 @@ def test_all_takes_from_each_table_what_it_knows():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"table": "table3"}, "no table 'table3'; expected some of table1"),
+        ({"table": "table3"}, "no table 'table3'; choose from table1"),
         (
             {"table": "table1", "datasets": ["texas"]},
-            "table1: no data set 'texas'; expected some of cora",
+            "table1: no data set 'texas'; choose from cora",
         ),
-        ({"table": "depth", "models": ["mlp"]}, "depth: no model 'mlp'; expected some of dcm"),
+        ({"table": "depth", "models": ["mlp"]}, "depth: no model 'mlp'; choose from dcm"),
         (
             {"table": "depth", "values": [0, 7]},
             r"depth: the values of this table's variable are 0, 1, 2, 3, 4, got \[0, 7\]",
         ),
         ({"table": "all", "values": [0]}, "all: the values of this table's variable are none, got"),
-        ({"table": "table1", "folds": [10]}, "no fold 10; expected some of 0, 1"),
-        ({"table": "table1", "protocols": ["fair"]}, "no protocol 'fair'; expected some of honest, paper"),
+        ({"table": "table1", "folds": [10]}, "no fold 10; choose from 0, 1"),
+        ({"table": "table1", "protocols": ["fair"]}, "no protocol 'fair'; choose from honest, paper"),
     ],
 )
 def test_bad_choices_are_named(arguments, message):

@@ -149,6 +149,31 @@ def test_empty_lines_do_no_harm(tmp_path, make_record):
     assert folds(store) == [0, 1]
 
 
+def test_a_full_disk_is_reported_and_what_was_torn_is_cut_off(tmp_path, make_record, monkeypatch):
+    store = Store(tmp_path)
+    store.append(make_record(fold=0))
+    whole = store.path.read_bytes()
+
+    class Full:
+        def __init__(self, file):
+            self.file = file
+
+        def write(self, text):
+            return self.file.write(text[:100])
+
+        def fileno(self):
+            return self.file.fileno()
+
+    with store.writing() as file:
+        monkeypatch.setattr(store, "_file", Full(file))
+        with pytest.raises(LatopoError, match="is the disk full"):
+            store.append(make_record(fold=1))
+    assert len(store.path.read_bytes()) == len(whole) + 100
+    assert make_record(fold=1).key not in store
+    Store(tmp_path).append(make_record(fold=2))
+    assert folds(store) == [0, 2]
+
+
 def test_there_is_one_writer(tmp_path, make_record):
     late = Store(tmp_path)
     with Store(tmp_path).writing():

@@ -34,7 +34,7 @@ def reproduce(
         list[str] | None,
         typer.Option(
             "--set",
-            help="Another setting of every run, such as hidden_channels=64; may be repeated. Use another --out.",
+            help="Another setting of every run, such as hidden_channels=64; may be repeated. Best with its own --out.",
         ),
     ] = None,
     out: Annotated[Path, typer.Option(help="Folder with the store of finished runs and the tables.")] = Path("results"),

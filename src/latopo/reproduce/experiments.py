@@ -60,7 +60,7 @@ def choose(where: str, what: str, known: Sequence[Name], chosen: Iterable[Name] 
     names = list(known if chosen is None else chosen)
     for name in names:
         if name not in known:
-            raise LatopoError(f"{where}: no {what} {name!r}; expected some of {', '.join(map(str, known))}")
+            raise LatopoError(f"{where}: no {what} {name!r}; choose from {', '.join(map(str, known))}")
     return tuple(name for name in known if name in names)
 
 

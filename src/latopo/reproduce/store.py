@@ -72,8 +72,9 @@ class Store:
             new = {item.hash: item for item in (record.resolved, record.environment)}
             lines: list[Any] = [{"define": h, "content": new[h]} for h in new if h not in self._definitions]
             lines.append(record.to_json())
-            file.write("".join(json.dumps(line, allow_nan=False) + "\n" for line in lines).encode())
-            file.flush()
+            text = "".join(json.dumps(line, allow_nan=False) + "\n" for line in lines).encode()
+            if file.write(text) != len(text):
+                raise LatopoError(f"{self.path} could not be written completely; is the disk full?")
             os.fsync(file.fileno())
             self._definitions |= new
             self._records[record.key] = record
@@ -91,7 +92,7 @@ class Store:
             yield self._file
             return
         self.folder.mkdir(parents=True, exist_ok=True)
-        with self.path.open("ab") as self._file:
+        with self.path.open("ab", buffering=0) as self._file:
             try:
                 _lock(self._file, self.path)
                 self._finish_last_line(self._file, self._read())  # it may have grown since we looked
