@@ -5,6 +5,7 @@ to be searched for at all, and whether cells pay: for certified rows by how many
 for, for approximate ones by the share of the neighbours that is found.
 """
 
+import math
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -24,6 +25,9 @@ __all__ = ["CandidateSearch", "Outcome", "measured_recall"]
 _PILOT = 256  # rows that are looked at first
 _PILOT_WIDTH = 513  # and how many candidates they get
 _WIDEST = 2048  # candidates a row is searched for at most; beyond, comparing all its pairs is as fast
+_ROOM = 1.25  # candidates over what nearly all rows need
+_ROOM_TO_MOVE = 2.0  # the same where the points are slow,
+_SLOW = 0.2  # moving by less than this share of the horizon from call to call
 _BLOCK_ENTRIES = 2**21  # candidates held at a time
 _CELLS_FROM = 65_536  # columns from which on certified rows may come from cells
 _FEWEST_PROBES = 4
@@ -68,29 +72,33 @@ class CandidateSearch:
     _memory: Memory | None = field(default=None, repr=False)
     _cells: CellIndex | None = field(default=None, repr=False)
     _cell_columns: Tensor | None = field(default=None, repr=False)
+    _room: float = field(default=_ROOM, repr=False)
 
     def find(self, rows: Rows, todo: Tensor, counter: EdgeCounter) -> Outcome:
         """Support of the rows numbered ``todo`` [T], ascending; the others are not looked at."""
-        pieces, left, proven = self._recall(rows, todo)
-        reused, name, width = todo.numel() - left.numel(), "", 0 if self._memory is None else self._memory.near.size(1)
+        pieces, left = self._recall(rows, todo)
+        reused, name, width = todo.numel() - left.numel(), "", 0
+        # An approximate search remembers how far it has looked, which proves nothing of the cells it did not visit.
+        proven = 0 if self.approximate else reused
         for piece in pieces:
             counter.add(int(piece.counts.sum()))
         plan = self._plan(rows, left) if left.numel() else None
         if plan is not None:
             if self.reuse and self._memory is None:
-                self._memory = Memory.empty(rows, plan.width)
+                self._memory = Memory.empty(rows)
             name, width = "cells" if isinstance(plan.index, CellIndex) else "flat", plan.width
             found, left, newly = self._rounds(rows, left, plan, counter)
             pieces, proven = pieces + found, proven + newly
         return Outcome(pieces, left, name, width, reused, proven)
 
-    def _recall(self, rows: Rows, todo: Tensor) -> tuple[list[Piece], Tensor, int]:
+    def _recall(self, rows: Rows, todo: Tensor) -> tuple[list[Piece], Tensor]:
         """Solve what the remembered candidates are enough for; forget them if that is less than half."""
         memory = self._memory
         if memory is None or not memory.fits(rows):
             self._memory = None
-            return [], todo, 0
-        memory.follow(rows)
+            return [], todo
+        # More candidates than a row needs give it a farther horizon, which pays if the points are slow.
+        self._room = _ROOM_TO_MOVE if memory.follow(rows) < _SLOW else _ROOM
         pieces, left = [], [todo[:0]]
         for block in _blocks(todo, memory.near.size(1)):
             proof = solve(rows.select(block), memory.near[block])
@@ -100,9 +108,8 @@ class CandidateSearch:
         failed = torch.cat(left)
         if 2 * failed.numel() > todo.numel():
             self._memory = None
-            return [], todo, 0
-        # An approximate search remembers how far it has looked, which proves nothing of the cells it did not visit.
-        return pieces, failed, 0 if self.approximate else todo.numel() - failed.numel()
+            return [], todo
+        return pieces, failed
 
     def _rounds(
         self, rows: Rows, todo: Tensor, plan: Plan, counter: EdgeCounter
@@ -149,10 +156,7 @@ class CandidateSearch:
         if not good.any() or good.double().mean() < 0.5:
             return None
         need = torch.where(good, proof.counts, _PILOT_WIDTH).double().quantile(0.98)
-        # The row itself, the one that proves it, and some room; with reuse, room for the points to move.
-        width = 8 * -int(-float(need * (2 if self.reuse else 1.25) + 4) // 8)
-        if self._memory is not None:
-            width = max(width, self._memory.near.size(1))
+        width = 8 * math.ceil((float(need) * self._room + 4) / 8)  # four more: the row itself, and what proves it
         if todo.numel() < 4 * cell_count(flat.count) or flat.count < (1024 if self.approximate else _CELLS_FROM):
             return Plan(flat, width)
         cells = self._cell_index(rows.columns, inner)

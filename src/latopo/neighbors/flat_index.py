@@ -24,7 +24,8 @@ from torch import Tensor
 
 __all__ = ["FlatIndex", "Nearest", "faiss_session", "rounding", "single"]
 
-_FEW_QUERIES = 20  # from so many queries on faiss multiplies matrices; its own start may be thousands, far slower
+# From so many queries on faiss multiplies matrices (its own start is thousands), in blocks of so many queries.
+_TUNED = {"distance_compute_blas_threshold": 20, "distance_compute_blas_query_bs": 512}
 
 
 class Nearest(NamedTuple):
@@ -46,13 +47,15 @@ def faiss_session() -> Iterator[Any]:
     """The faiss module with torch's number of threads; its global settings are put back afterwards."""
     import faiss
 
-    threads, few = faiss.omp_get_max_threads(), faiss.cvar.distance_compute_blas_threshold
-    faiss.omp_set_num_threads(torch.get_num_threads())
-    faiss.cvar.distance_compute_blas_threshold = _FEW_QUERIES
+    threads, before = faiss.omp_get_max_threads(), {name: getattr(faiss.cvar, name) for name in _TUNED}
     try:
+        faiss.omp_set_num_threads(torch.get_num_threads())
+        for name, value in _TUNED.items():
+            setattr(faiss.cvar, name, value)
         yield faiss
     finally:
-        faiss.cvar.distance_compute_blas_threshold = few
+        for name, value in before.items():
+            setattr(faiss.cvar, name, value)
         faiss.omp_set_num_threads(threads)
 
 

@@ -25,6 +25,8 @@ from latopo.neighbors.similarity import Inner
 
 __all__ = ["Memory"]
 
+_WIDEST = 128  # candidates a row that are kept
+
 
 @dataclass
 class Memory:
@@ -45,10 +47,10 @@ class Memory:
     inner: bool
 
     @classmethod
-    def empty(cls, rows: Rows, width: int) -> "Memory":
-        """Nothing remembered yet of these rows, and room for ``width`` candidates each."""
+    def empty(cls, rows: Rows) -> "Memory":
+        """Nothing remembered yet of these rows."""
         inner = type(rows.similarity) is Inner
-        near = torch.full((len(rows), width), -1, dtype=torch.int32)
+        near = torch.full((len(rows), 0), -1, dtype=torch.int32)
         horizon = torch.full((len(rows),), torch.inf if inner else 0.0, dtype=torch.float64)
         return cls(rows.points, rows.columns, rows.own, near, horizon, inner)
 
@@ -62,8 +64,11 @@ class Memory:
             and torch.equal(self.own, rows.own)
         )
 
-    def follow(self, rows: Rows) -> None:
-        """Take the points' present positions, and let the horizons come nearer by as much as they have moved."""
+    def follow(self, rows: Rows) -> float:
+        """Take the points' present positions, and let the horizons come nearer by as much as they have moved.
+
+        Returns by which share of itself the horizon of the middle row came nearer.
+        """
         column_factor = _factor(self.columns, rows.columns)
         row_factor = _factor(self.points, rows.points) if self.inner else column_factor
         moved = _moved(self.columns, rows.columns, column_factor).amax()
@@ -71,18 +76,24 @@ class Memory:
         if self.inner:
             length = row_factor * self.points.double().norm(dim=1)
             longest = rows.columns.double().norm(dim=1).amax()
-            self.horizon = row_factor * column_factor * self.horizon + length * moved + own * longest
+            nearer, still = length * moved + own * longest, row_factor * column_factor * self.horizon
+            self.horizon = still + nearer
         else:
-            self.horizon = (column_factor * self.horizon - own - moved).clamp(min=0)
+            nearer, still = own + moved, column_factor * self.horizon
+            self.horizon = (still - nearer).clamp(min=0)
         self.points, self.columns = rows.points, rows.columns
+        return float((nearer / still.abs()).median())
 
     def keep(self, index: Tensor, near: Tensor, horizon: Tensor) -> None:
-        """Remember the candidates of the rows ``index`` [R], if there is room for them."""
-        width = self.near.size(1)
-        if near.size(1) > width:
+        """Remember the candidates of the rows ``index`` [R]; those of a few dense rows are not worth the room."""
+        width = near.size(1)
+        if width > max(_WIDEST, self.near.size(1)):
             return
-        self.near[index, : near.size(1)] = near
-        self.near[index, near.size(1) :] = -1
+        if width > self.near.size(1):
+            room = torch.full((self.near.size(0), width - self.near.size(1)), -1, dtype=torch.int32)
+            self.near = torch.cat([self.near, room], dim=1)
+        self.near[index, :width] = near
+        self.near[index, width:] = -1
         self.horizon[index] = horizon
 
 
