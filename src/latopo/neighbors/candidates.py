@@ -77,7 +77,8 @@ class CandidateSearch:
     def find(self, rows: Rows, todo: Tensor, counter: EdgeCounter) -> Outcome:
         """Support of the rows numbered ``todo`` [T], ascending; the others are not looked at."""
         pieces, left = self._recall(rows, todo)
-        reused, name, width = todo.numel() - left.numel(), "", 0
+        reused, name = todo.numel() - left.numel(), ""
+        width = 0 if self._memory is None else self._memory.near.size(1)
         # An approximate search remembers how far it has looked, which proves nothing of the cells it did not visit.
         proven = 0 if self.approximate else reused
         for piece in pieces:
@@ -194,7 +195,7 @@ def measured_recall(rows: Rows, searched: Tensor, ptr: Tensor, col: Tensor, widt
     """Share of the neighbours that sampled rows have by an exact search and also have in ``ptr``, ``col``."""
     sample = _spread(searched, _JUDGED)
     part = rows.select(sample)
-    found = FlatIndex(rows.columns, type(rows.similarity) is Inner).search(part.points, width)
+    found = FlatIndex(rows.columns, type(rows.similarity) is Inner).search(part.points, 2 * width)
     proof = solve(part, found.near)
     good = certified(proof, found.horizon, rows.similarity)
     true = proof.piece(good, sample, store=True)

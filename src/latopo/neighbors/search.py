@@ -82,7 +82,7 @@ class NeighborSearch:
         >>> ptr, col, prob = entmax_neighbors(x, gain=20.0, similarity="squared", search=search)
         >>> ptr, col, prob = entmax_neighbors(1.001 * x, gain=20.0, similarity="squared", search=search)
         >>> print(search.report)
-        certified: statistics by closed form, ... 6,000 rows reused; all 6,000 rows proven exact
+        certified: statistics by closed form, 6,000 rows reused; all 6,000 rows proven exact
     """
 
     def __init__(self, method: Method = "auto", *, reuse: bool = True, seed: int = 0) -> None:

@@ -44,7 +44,9 @@ class SearchReport:
         done = [f"{self.reused:,} rows reused"] * bool(self.reused)
         done += [f"{self.searched:,} rows searched"] * bool(self.searched)
         done += [f"{self.compared:,} compared with all columns"] * bool(self.compared)
-        source = f"{self.candidates} candidates a row from {'cells' if self.index == 'cells' else 'a flat index'}"
+        if self.index:
+            place = "cells" if self.index == "cells" else "a flat index"
+            done = [f"{self.candidates} candidates a row from {place}", *done]
         proven = f"all {self.rows:,}" if self.certified == self.rows else f"{self.certified:,} of {self.rows:,}"
-        text = f"{self.method}: statistics by {self.statistics}, {source}, {', '.join(done)}; {proven} rows proven exact"
+        text = f"{self.method}: statistics by {self.statistics}, {', '.join(done)}; {proven} rows proven exact"
         return text if self.recall is None else f"{text}, recall {self.recall:.3f}"
