@@ -2,6 +2,8 @@
 
 from latopo.neighbors.entmax_neighbors import NeighborRows, count_neighbors, entmax_neighbors, neighbor_rows
 from latopo.neighbors.gain import gain_for_degree, temperature_for_spread
+from latopo.neighbors.search import NeighborSearch
+from latopo.neighbors.search_report import SearchReport
 from latopo.neighbors.similarity import Cosine, Euclidean, Inner, Similarity, SquaredEuclidean, get_similarity
 from latopo.neighbors.spaces import Hyperbolic, Product, Spherical
 from latopo.neighbors.topk_neighbors import topk_neighbors
@@ -12,7 +14,9 @@ __all__ = [
     "Hyperbolic",
     "Inner",
     "NeighborRows",
+    "NeighborSearch",
     "Product",
+    "SearchReport",
     "Similarity",
     "Spherical",
     "SquaredEuclidean",

@@ -171,13 +171,14 @@ def scan_rows(
     points: FloatArray,
     tiles: FloatArray,
     others: int,
-    first_own: int,
+    own: IntArray,
     kind: int,
     gain: float,
     alpha: FloatArray,
     epsilon: float,
     panel: int,
     store: bool,
+    known: FloatArray,
     mean: FloatArray,
     deviation: FloatArray,
     top: FloatArray,
@@ -185,9 +186,9 @@ def scan_rows(
 ) -> IntArray:
     """Statistics and support of the rows ``points`` [r, d] against the ``others`` points in ``tiles`` [t, d, w].
 
-    ``first_own`` is the column that is row 0 itself (−1: rows are queries). Fills ``mean, deviation, top, counts`` [r]
-    and returns the support's column ids, row after row (nothing if not ``store``). ``panel`` rows share a pass over the
-    tiles, so that both stay in the cache.
+    ``own`` [r] is the column that is the row itself, −1 if none is. A deviation that is not NaN in ``known`` [r] takes
+    the place of the row's own. Fills ``mean, deviation, top, counts`` [r] and returns the support's column ids, row
+    after row (nothing if not ``store``). ``panel`` rows share a pass over the tiles, so that both stay in the cache.
     """
     rows, width = points.shape[0], tiles.shape[2]
     values = np.empty((panel + 1, others), points.dtype)  # one more for the partner of an odd last row
@@ -202,9 +203,11 @@ def scan_rows(
                 one, two = values[i - start, low:high], values[i - start + 1, low:high]
                 _similarities(points[i], points[min(i + 1, rows - 1)], tiles[t], kind, one, two)
         for i in range(start, stop):
-            row, own = values[i - start], first_own + i if first_own >= 0 else -1
-            mean[i], deviation[i], top[i] = _row_statistics(row, own, epsilon)
-            found = _row_candidates(row, own, top[i], deviation[i], gain, alpha[i], scores, ids)
+            row = values[i - start]
+            mean[i], deviation[i], top[i] = _row_statistics(row, own[i], epsilon)
+            if not np.isnan(known[i]):
+                deviation[i] = known[i]
+            found = _row_candidates(row, own[i], top[i], deviation[i], gain, alpha[i], scores, ids)
             kept = _keep_support(scores, ids, found, alpha[i])
             counts[i] = kept
             if store:
@@ -286,7 +289,7 @@ def pull_rows(
     points: FloatArray,
     tiles: FloatArray,
     others: int,
-    first_own: int,
+    own: IntArray,
     kind: int,
     row_rate: FloatArray,
     row_shift: FloatArray,
@@ -294,7 +297,7 @@ def pull_rows(
     shift: FloatArray,
     gradient: FloatArray,
 ) -> None:
-    """Dense part of the gradient, row by row: Σ_j [(c_i + c_j) z_ij + b_i + b_j] ∂z_ij/∂x_i."""
+    """Dense part of the gradient, row by row: Σ_j [(c_i + c_j) z_ij + b_i + b_j] ∂z_ij/∂x_i, column own_i left out."""
     width, rows = tiles.shape[2], points.shape[0]
     values = np.empty((2, width), points.dtype)
     spare = np.zeros(points.shape[1], points.dtype)  # for the partner of an odd last row
@@ -307,8 +310,8 @@ def pull_rows(
             _similarities(points[i], points[partner], tiles[t], kind, one, two)
             for at, weight in ((i, one), (partner, two)):
                 _gradient_weights(weight, kind, row_rate[at], row_shift[at], rate[low:high], shift[low:high])
-                if first_own >= 0 and low <= first_own + at < high:
-                    weight[first_own + at - low] = 0
+                if low <= own[at] < high:
+                    weight[own[at] - low] = 0
             sums[i] += _deviation_sum(one, 0.0, 1)
             sums[i + 1] += _deviation_sum(two, 0.0, 1)
             _pull(tiles[t], one, two, gradient[i], gradient[partner] if partner > i else spare)

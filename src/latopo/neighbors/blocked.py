@@ -5,7 +5,7 @@ from torch import Tensor
 
 from latopo._parallel import row_blocks
 from latopo.entmax import segment_entmax
-from latopo.neighbors.scan import EdgeCounter, Scan, row_pointers
+from latopo.neighbors.scan import EdgeCounter, Rows, Scan, row_pointers
 from latopo.neighbors.similarity import Similarity
 
 __all__ = ["scan", "weighted_gradient"]
@@ -13,17 +13,16 @@ __all__ = ["scan", "weighted_gradient"]
 _BLOCK_ENTRIES = 2**21  # similarities held at a time; a curved space holds about a dozen arrays of that size
 
 
-def scan(
-    x: Tensor, others: Tensor | None, similarity: Similarity, gain: float, alpha: Tensor, counter: EdgeCounter
-) -> Scan:
-    """Statistics and support of the rows ``x`` [N, d] against ``others`` [M, d], or against each other."""
-    columns = x if others is None else others
+def scan(rows: Rows, counter: EdgeCounter) -> Scan:
+    """Statistics and support of the rows."""
+    x, columns = rows.points, rows.columns
     statistics, counts, cols = [x.new_zeros(3, 0)], [torch.zeros(0, dtype=torch.int64, device=x.device)], []
     for start, stop in _blocks(x, columns):
-        values = similarity.pairwise(x[start:stop], columns)
-        own = _own_entries(start, stop, values) if others is None else None
-        statistics.append(_statistics(values, own))
-        row, col = _support(values, own, statistics[-1], gain, alpha[start:stop])
+        part = rows.select(slice(start, stop))
+        values = rows.similarity.pairwise(part.points, columns)
+        own = _own_entries(part.own)
+        statistics.append(_statistics(values, own, part.deviation))
+        row, col = _support(values, own, statistics[-1], rows.gain, part.alpha)
         counts.append(torch.bincount(row, minlength=stop - start))
         counter.add(len(col))
         cols.append(col[:0] if counter.full else col)
@@ -32,7 +31,7 @@ def scan(
 
 
 def weighted_gradient(
-    x: Tensor, others: Tensor | None, similarity: Similarity, rate: Tensor, shift: Tensor
+    x: Tensor, others: Tensor | None, own: Tensor, similarity: Similarity, rate: Tensor, shift: Tensor
 ) -> tuple[Tensor, Tensor | None, list[Tensor]]:
     r"""Gradients of :math:`\sum_{ij} w_{ij} z_{ij}` with the weights :math:`w_{ij} = c_i z_{ij} + b_i` held fixed.
 
@@ -48,8 +47,7 @@ def weighted_gradient(
             rows = x[part].detach().requires_grad_()
             values = similarity.pairwise(rows, columns)
         weight = rate[part, None] * values.detach() + shift[part, None]
-        if others is None:
-            weight[_own_entries(start, stop, values)] = 0
+        weight[_own_entries(own[part])] = 0
         found = torch.autograd.grad(values, [rows, columns, *parameters], weight)
         to_x[part] = found[0]
         to_columns += found[1]
@@ -64,14 +62,16 @@ def _blocks(x: Tensor, columns: Tensor) -> list[tuple[int, int]]:
     return row_blocks(x.size(0), max(_BLOCK_ENTRIES // max(columns.size(0), 1), 1))
 
 
-def _own_entries(start: int, stop: int, values: Tensor) -> tuple[Tensor, Tensor]:
-    rows = torch.arange(stop - start, device=values.device)
-    return rows, rows + start
+def _own_entries(own: Tensor) -> tuple[Tensor, Tensor]:
+    """Rows and columns of the entries of a block that are a point's similarity to itself."""
+    rows = (own >= 0).nonzero().flatten()
+    return rows, own[rows]
 
 
-def _statistics(values: Tensor, own: tuple[Tensor, Tensor] | None) -> Tensor:
+def _statistics(values: Tensor, own: tuple[Tensor, Tensor], known: Tensor) -> Tensor:
     """Mean, standard deviation (0 for a constant row) and maximum of each row [3, n], self left out."""
-    count = max(values.size(1) - (own is not None), 1)
+    count = values.new_full((values.size(0),), values.size(1), dtype=torch.float64)
+    count = count.index_put((own[0],), count.new_tensor(values.size(1) - 1)).clamp(min=1)
     top = _without(values, own, -torch.inf).amax(1)
     low = _without(values, own, torch.inf).amin(1)
     # Sums of differences to the maximum, in double: no cancellation, and the same answer as the compiled path.
@@ -80,17 +80,16 @@ def _statistics(values: Tensor, own: tuple[Tensor, Tensor] | None) -> Tensor:
     gaps = _without(shifted - mean[:, None], own, 0.0)
     deviation = (gaps.double().square().sum(1) / count).sqrt().to(values.dtype)
     flat = deviation <= 16 * torch.finfo(values.dtype).eps * torch.maximum(low.abs(), top.abs())
-    return torch.stack([mean.to(values.dtype) + top, deviation.masked_fill(flat, 0.0), top])
+    deviation = torch.where(known.isnan(), deviation.masked_fill(flat, 0.0), known)
+    return torch.stack([mean.to(values.dtype) + top, deviation, top])
 
 
-def _without(values: Tensor, own: tuple[Tensor, Tensor] | None, filler: float) -> Tensor:
-    if own is None:
-        return values
-    return values.index_put(own, values.new_tensor(filler))
+def _without(values: Tensor, own: tuple[Tensor, Tensor], filler: float) -> Tensor:
+    return values.index_put(own, values.new_tensor(filler)) if own[0].numel() else values
 
 
 def _support(
-    values: Tensor, own: tuple[Tensor, Tensor] | None, statistics: Tensor, gain: float, alpha: Tensor
+    values: Tensor, own: tuple[Tensor, Tensor], statistics: Tensor, gain: float, alpha: Tensor
 ) -> tuple[Tensor, Tensor]:
     """Rows and columns of the positive entries; only entries above the support's hard bound are looked at."""
     _, deviation, top = statistics

@@ -1,20 +1,18 @@
 """The exact sparse rows of the α-DGM, forward and backward, without anything of size N × N."""
 
-import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
-from torch.autograd.function import once_differentiable
 
 from latopo._compile import uncompiled
-from latopo._precision import widen
 from latopo.entmax import segment_entmax
-from latopo.errors import LatopoError
-from latopo.neighbors import blocked, fused
+from latopo.errors import LatopoError, TooManyCellsError
 from latopo.neighbors.paired import paired_similarity
-from latopo.neighbors.scan import EdgeCounter, Scan, default_max_edges, row_pointers
-from latopo.neighbors.similarity import Cosine, Inner, Similarity, check_points, check_positive, get_similarity
+from latopo.neighbors.prepare import prepare_points
+from latopo.neighbors.scan import EdgeCounter, default_max_edges, row_pointers
+from latopo.neighbors.search import Found, Method, NeighborSearch, get_search
+from latopo.neighbors.similarity import Similarity, check_points, check_positive, get_similarity
 
 __all__ = ["NeighborRows", "count_neighbors", "entmax_neighbors", "neighbor_rows"]
 
@@ -27,6 +25,7 @@ def entmax_neighbors(
     anchors: Tensor | None = None,
     *,
     max_edges: int | None = None,
+    search: Method | NeighborSearch = "auto",
 ) -> tuple[Tensor, Tensor, Tensor]:
     r"""Sparse neighbourhoods of every point by α-entmax of its normalised similarities to all others.
 
@@ -65,7 +64,7 @@ def entmax_neighbors(
         >>> col.tolist(), prob.tolist()
         ([1, 0, 3, 2], [1.0, 1.0, 1.0, 1.0])
     """
-    rows = neighbor_rows(x, gain, alpha, similarity, anchors, max_edges=max_edges)
+    rows = neighbor_rows(x, gain, alpha, similarity, anchors, max_edges=max_edges, search=search)
     return rows.ptr, rows.col, rows.prob
 
 
@@ -94,24 +93,32 @@ def neighbor_rows(
     anchors: Tensor | None = None,
     *,
     max_edges: int | None = None,
+    search: Method | NeighborSearch = "auto",
 ) -> NeighborRows:
     """:func:`entmax_neighbors` with the standardised similarities beside the probabilities."""
-    measure = get_similarity(similarity)
+    measure, engine = get_similarity(similarity), get_search(search)
     _check(x, anchors, gain, alpha)
     if x.size(0) == 0 or (x.size(0) == 1 if anchors is None else anchors.size(0) == 0):
         nobody = torch.zeros(x.size(0) + 1, dtype=torch.int64, device=x.device)
         return NeighborRows(nobody, nobody[:0], x[:0].sum(1), x[:0].sum(1))
-    points, others, measure, alpha = _prepare(x, anchors, measure, alpha)
     counter = EdgeCounter(default_max_edges(x.size(0)) if max_edges is None else max_edges)
-    scan = _scan(points, others, measure, gain, alpha, counter)
+    _refuse_softmax(x, anchors, alpha, counter.limit)
+    points, others, measure = prepare_points(x, anchors, measure)
+    alpha = alpha.to(points.dtype) if isinstance(alpha, Tensor) else alpha
+    found = engine.find(points, others, measure, gain, alpha, counter)
     counter.check()
-    rows = _probabilities(points, others, measure, gain, alpha, scan)
+    rows = _probabilities(points, others, measure, gain, alpha, found)
     return NeighborRows(rows.ptr, rows.col, rows.prob.to(x.dtype), rows.score.to(x.dtype))
 
 
 @uncompiled
 def count_neighbors(
-    x: Tensor, gain: float = 50.0, alpha: float = 1.5, similarity: str | Similarity = "euclidean"
+    x: Tensor,
+    gain: float = 50.0,
+    alpha: float = 1.5,
+    similarity: str | Similarity = "euclidean",
+    *,
+    search: Method | NeighborSearch = "auto",
 ) -> int:
     """How many entries :func:`entmax_neighbors` would return; nothing is stored, and there is no limit.
 
@@ -122,29 +129,19 @@ def count_neighbors(
     _check(x, None, gain, alpha)
     if x.size(0) < 2:
         return 0
-    points, _, measure, alpha_rows = _prepare(x, None, get_similarity(similarity), alpha)
+    points, _, measure = prepare_points(x, None, get_similarity(similarity))
     counter = EdgeCounter(-1)
-    _scan(points, None, measure, gain, alpha_rows, counter)
+    with torch.no_grad():
+        get_search(search).find(points, None, measure, gain, alpha, counter)
     return counter.count
 
 
-def _scan(
-    x: Tensor, others: Tensor | None, measure: Similarity, gain: float | Tensor, alpha: float | Tensor,
-    counter: EdgeCounter,
-) -> Scan:  # fmt: skip
-    path = fused if fused.supports(measure, x) else blocked
-    rows_alpha = torch.as_tensor(alpha, dtype=x.dtype, device=x.device).detach().expand(x.size(0))
-    with torch.no_grad():
-        return path.scan(x, others, measure, float(torch.as_tensor(gain).detach()), rows_alpha, counter)
-
-
 def _probabilities(
-    x: Tensor, others: Tensor | None, similarity: Similarity, gain: float | Tensor, alpha: float | Tensor, scan: Scan
+    x: Tensor, others: Tensor | None, similarity: Similarity, gain: float | Tensor, alpha: float | Tensor, found: Found
 ) -> NeighborRows:
     """Entmax on the support alone, where every step is differentiable."""
+    scan, mean, deviation = found
     row = torch.repeat_interleave(scan.ptr.diff(), output_size=scan.col.numel())
-    parameters = [parameter for parameter in similarity.parameters() if parameter.requires_grad]
-    mean, deviation = _RowStatistics.apply(x, others, similarity, scan.mean, scan.deviation, *parameters)
     flat = scan.deviation == 0
     inverse = torch.where(flat, 0.0, 1 / torch.where(flat, 1.0, deviation))
     values = paired_similarity(x, x if others is None else others, row, scan.col, similarity)
@@ -159,75 +156,17 @@ def _probabilities(
     return NeighborRows(ptr, scan.col[keep], prob[keep], score[keep])
 
 
-class _RowStatistics(torch.autograd.Function):
-    """μ_i and σ_i as differentiable values: known from the scan; their gradient is the dense part, block by block."""
-
-    @staticmethod
-    def forward(
-        ctx: Any, x: Tensor, others: Tensor | None, similarity: Similarity, mean: Tensor, deviation: Tensor,
-        *parameters: Tensor,
-    ) -> tuple[Tensor, Tensor]:  # fmt: skip
-        ctx.save_for_backward(x, others, mean, deviation)
-        ctx.similarity = similarity
-        return mean.clone(), deviation.clone()
-
-    @staticmethod
-    @once_differentiable
-    def backward(ctx: Any, mean_gradient: Tensor, gradient: Tensor) -> tuple[Tensor | None, ...]:
-        x, others, mean, deviation = ctx.saved_tensors
-        count = x.size(0) - 1 if others is None else others.size(0)
-        # ∂μ_i/∂z_ij = 1/n and ∂σ_i/∂z_ij = (z_ij − μ_i) / (n σ_i); rows with σ_i = 0 pass nothing.
-        rate = torch.where(deviation > 0, gradient / (count * deviation), 0.0)
-        shift = torch.where(deviation > 0, mean_gradient / count, 0.0) - rate * mean
-        if fused.supports(ctx.similarity, x):
-            to_x, to_others = fused.weighted_gradient(x, others, ctx.similarity, rate, shift)
-            return to_x, to_others, None, None, None
-        to_x, to_others, to_parameters = blocked.weighted_gradient(x, others, ctx.similarity, rate, shift)
-        return to_x, to_others, None, None, None, *to_parameters
-
-
-def _prepare(
-    x: Tensor, anchors: Tensor | None, measure: Similarity, alpha: float | Tensor
-) -> tuple[Tensor, Tensor | None, Similarity, float | Tensor]:
-    """Points as the kernels want them: at least single precision, and of size about 1 where the scale is free.
-
-    With anchors, size and centre are theirs alone: a query's row must not depend on the other queries. The cosine is
-    the inner product of directions, and goes on as such.
-    """
-    x, anchors = widen(x), None if anchors is None else widen(anchors)
-    if isinstance(alpha, Tensor):
-        alpha = alpha.to(x.dtype)
-    if type(measure) is Cosine:
-        x, anchors = _unit_size(x), None if anchors is None else _unit_size(anchors)
-        return Cosine.directions(x), None if anchors is None else Cosine.directions(anchors), Inner(), alpha
-    if measure.scale_free:
-        factor = _size(x if anchors is None else anchors)
-        if anchors is not None and type(measure) is Inner:
-            x, anchors = _unit_size(x), anchors / factor  # σ_i removes what a query is multiplied by
-        elif anchors is not None:
-            # So far away all anchors look alike, and the square of a distance must stay finite.
-            far = torch.finfo(x.dtype).max ** 0.25
-            x, anchors = (x / factor).clamp(-far, far), anchors / factor
-        else:
-            x = x / factor
-    if measure.shift_free and x.numel():
-        # Only differences count; centred, the sums of the backward pass keep their digits.
-        centre = (x if anchors is None else anchors).detach().mean(0)
-        x, anchors = x - centre, None if anchors is None else anchors - centre
-    return x, anchors, measure, alpha
-
-
-def _unit_size(x: Tensor) -> Tensor:
-    """Each row divided by a power of two near its largest entry."""
-    return x / _size(x, dim=1)
-
-
-def _size(x: Tensor, dim: int | None = None) -> Tensor:
-    """The power of two next to the largest entry (1 if all are 0): dividing by it is exact."""
-    largest = x.detach().abs().amax() if dim is None else x.detach().abs().amax(dim, keepdim=True)
-    smallest = math.frexp(torch.finfo(x.dtype).tiny)[1]
-    exponent = (torch.frexp(largest).exponent - 1).clamp(min=smallest)
-    return torch.where(largest > 0, torch.ldexp(torch.ones_like(largest), exponent), 1.0)
+def _refuse_softmax(x: Tensor, anchors: Tensor | None, alpha: float | Tensor, limit: int) -> None:
+    """Raise before the pass where α = 1, every entry of a row being positive, makes more edges than the limit."""
+    dense = torch.as_tensor(alpha).detach().expand(x.size(0)) == 1
+    count = int(dense.sum()) * (x.size(0) - 1 if anchors is None else anchors.size(0))
+    if count > limit:
+        raise TooManyCellsError(
+            f"entmax_neighbors: alpha = 1 is the softmax, which gives all {count:,} pairs of its rows an edge, more than "
+            f"max_edges={limit:,}. Take alpha > 1 (sparser rows), or raise max_edges.",
+            count,
+            limit,
+        )
 
 
 def _check(x: Tensor, anchors: Tensor | None, gain: float | Tensor, alpha: float | Tensor) -> None:

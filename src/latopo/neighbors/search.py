@@ -1,0 +1,212 @@
+"""How the rows of the α-DGM are found: by all pairs, by certified nearest neighbours, or approximately."""
+
+import warnings
+from dataclasses import replace
+from typing import Any, Literal, NamedTuple, get_args
+
+import torch
+from torch import Tensor
+
+from latopo.errors import LatopoError
+from latopo.neighbors.all_pairs import pair_statistics, sampled_statistics, scan_pairs
+from latopo.neighbors.candidates import CandidateSearch, Outcome, measured_recall
+from latopo.neighbors.closed_form import closed_form_statistics, has_closed_form
+from latopo.neighbors.fused import supports
+from latopo.neighbors.scan import EdgeCounter, Piece, Rows, Scan, assemble
+from latopo.neighbors.search_report import SearchReport
+from latopo.neighbors.similarity import Similarity
+
+__all__ = ["Found", "Method", "NeighborSearch", "get_search"]
+
+Method = Literal["auto", "exact", "certified", "approximate"]
+
+# Columns up to which all pairs are compared: nothing else is faster there.
+_SMALL = {True: 5_000, False: 10_000}  # with a closed form, without
+_LARGE = 2**36  # pairs from which on "auto" is content with an approximate answer
+_SAMPLED = 2_048  # columns that statistics without a closed form are taken from
+_LEAST_RECALL = 0.95
+_FARTHEST = 1e12  # coordinates that faiss can still square
+
+
+class Found(NamedTuple):
+    """Statistics and support of all rows, the statistics as differentiable values [N] beside it."""
+
+    scan: Scan
+    mean: Tensor
+    deviation: Tensor
+
+
+class Statistics(NamedTuple):
+    """Mean [N] and deviation [N] of the rows, differentiable; which rows can be trusted [N]; and a word on them."""
+
+    mean: Tensor
+    deviation: Tensor
+    trusted: Tensor
+    source: str
+
+    def known(self) -> Tensor:
+        """The deviation, NaN where it cannot be trusted."""
+        return torch.where(self.trusted, self.deviation.detach(), torch.nan)
+
+
+class NeighborSearch:
+    r"""How :func:`~latopo.entmax_neighbors` finds the rows, with a memory from call to call.
+
+    - ``"exact"``: all pairs are compared. Every similarity; time grows as N².
+    - ``"certified"``: row statistics by closed form (:mod:`latopo.neighbors.closed_form`), or from 2,048 columns where
+      there is none (Euclidean distance); neighbours from faiss, each row with a certificate that nothing else can have a
+      positive probability (:mod:`latopo.neighbors.certificate`). Rows without one get more candidates, and in the end all
+      columns. Same answer as ``"exact"``, but for the sampled statistics of the Euclidean distance.
+    - ``"approximate"``: the same, with neighbours from the nearest cells of k-means only. The recall is measured on 1,000
+      rows in every call, and a warning given below 0.95.
+    - ``"auto"``: exact for up to 5,000 columns (Euclidean distance: 10,000), for similarities other than the four
+      flat ones, for more features than columns and off the CPU; approximate from 2³⁶ pairs on (262,144 points);
+      certified between.
+
+    With ``reuse`` the candidates of a call are kept, and used in the next one as far as a bound on how the points have moved
+    since proves them sufficient (:mod:`latopo.neighbors.memory`): answers are the same as without. One object serves one
+    layer: keep another for evaluation if its points differ from those in training.
+
+    Args:
+        method: one of the four.
+        reuse: whether candidates are kept.
+        seed: of the sampled columns and the cells.
+
+    Attributes:
+        report: what the last call did, a :class:`SearchReport`; ``str(report)`` is a line about it.
+
+    Example:
+        >>> from latopo import entmax_neighbors
+        >>> x = torch.randn(6000, 8, generator=torch.Generator().manual_seed(0))
+        >>> search = NeighborSearch()
+        >>> ptr, col, prob = entmax_neighbors(x, gain=20.0, similarity="squared", search=search)
+        >>> ptr, col, prob = entmax_neighbors(1.001 * x, gain=20.0, similarity="squared", search=search)
+        >>> print(search.report)
+        certified: statistics by closed form, 6,000 rows reused; all 6,000 rows proven exact
+    """
+
+    def __init__(self, method: Method = "auto", *, reuse: bool = True, seed: int = 0) -> None:
+        if method not in get_args(Method):
+            raise LatopoError(f"search: expected one of {', '.join(get_args(Method))}, got {method!r}")
+        self.method, self.reuse, self.seed = method, reuse, seed
+        self.report: SearchReport | None = None
+        self._candidates: dict[bool, CandidateSearch] = {}
+
+    def __repr__(self) -> str:
+        return f"NeighborSearch({self.method!r}, reuse={self.reuse}, seed={self.seed})"
+
+    def choose(self, x: Tensor, others: Tensor | None, similarity: Similarity) -> Method:
+        """The method for these (prepared) points; raises if a chosen one cannot serve them."""
+        served = supports(similarity, x)
+        if self.method in ("certified", "approximate") and not served:
+            raise LatopoError(
+                f"search={self.method!r} serves euclidean, squared, cosine and inner on the CPU, "
+                f"got {type(similarity).__name__} on {x.device}; take search='exact'"
+            )
+        if self.method != "auto":
+            return self.method
+        columns = (x if others is None else others).size(0)
+        closed = has_closed_form(similarity)
+        if not served or columns <= _SMALL[closed] or (closed and columns < x.size(1)):
+            return "exact"
+        return "approximate" if x.size(0) * columns >= _LARGE else "certified"
+
+    def find(
+        self, x: Tensor, others: Tensor | None, similarity: Similarity, gain: float | Tensor, alpha: float | Tensor,
+        counter: EdgeCounter,
+    ) -> Found:  # fmt: skip
+        """Statistics and support of the rows of x [N, d] against ``others`` [M, d], or against each other."""
+        rows = Rows.of(x, others, similarity, gain, alpha)
+        method = self.choose(x, others, similarity)
+        if method == "exact":
+            scan = scan_pairs(rows, counter)
+            self.report = SearchReport("exact", "all pairs", len(rows), compared=len(rows), certified=len(rows))
+            return Found(scan, *pair_statistics(x, others, rows.own, similarity, scan.mean, scan.deviation))
+        statistics = self._statistics(x, others, similarity)
+        with torch.no_grad():
+            rows = replace(rows, deviation=statistics.known())
+            near = rows.points.abs().amax(1) < _FARTHEST
+            todo = (statistics.trusted & near & (rows.alpha > 1)).nonzero().flatten()
+            search = self._candidates.setdefault(
+                method == "approximate", CandidateSearch(method == "approximate", self.reuse, self.seed)
+            )
+            outcome = search.find(rows, todo, counter)
+        return self._complete(x, others, rows, statistics, method, outcome, counter)
+
+    @torch.no_grad()
+    def rows(self, x: Tensor, others: Tensor | None, similarity: Similarity, alpha: float) -> Rows:
+        """The rows with the deviations that a search takes, NaN where they need all pairs; the gain is 1."""
+        rows = Rows.of(x, others, similarity, 1.0, alpha)
+        return replace(rows, deviation=self._statistics(x, others, similarity).known())
+
+    def _statistics(self, x: Tensor, others: Tensor | None, similarity: Similarity) -> Statistics:
+        if has_closed_form(similarity):
+            return Statistics(*closed_form_statistics(x, others, similarity), "closed form")
+        columns = (x if others is None else others).size(0)
+        chosen = torch.arange(columns)
+        if columns > _SAMPLED:
+            generator = torch.Generator().manual_seed(self.seed)
+            chosen = torch.randperm(columns, generator=generator)[:_SAMPLED].sort().values
+        mean, deviation = sampled_statistics(x, others, similarity, chosen)
+        return Statistics(mean, deviation, deviation.detach() > 0, f"{chosen.numel():,} columns")
+
+    def _complete(
+        self, x: Tensor, others: Tensor | None, rows: Rows, statistics: Statistics, method: Method, outcome: Outcome,
+        counter: EdgeCounter,
+    ) -> Found:  # fmt: skip
+        """Compare all pairs of the rows that are left, and put everything together."""
+        open_rows = torch.ones(len(rows), dtype=torch.bool)
+        for piece in outcome.pieces:
+            open_rows[piece.rows] = False
+        left = open_rows.nonzero().flatten()
+        rest = scan_pairs(rows.select(left), counter)
+        pieces = [*outcome.pieces, Piece(left, rest.ptr.diff(), rest.top, rest.col)]
+        searched = len(rows) - left.numel() - outcome.reused
+        proven = outcome.certified + left.numel()
+        self.report = SearchReport(
+            method, statistics.source, len(rows), outcome.index, outcome.width, outcome.reused, searched,
+            left.numel(), proven,
+        )  # fmt: skip
+        if counter.full:
+            nothing = torch.zeros(len(rows) + 1, dtype=torch.int64)
+            return Found(Scan(nothing, nothing[:0], rest.mean, rest.deviation, rest.top), rest.mean, rest.deviation)
+        ptr, col, top = assemble(pieces, len(rows), x)
+        if method == "approximate":
+            self._judge(rows, (~open_rows).nonzero().flatten(), ptr, col, outcome.width)
+        bad = ~statistics.trusted[left]
+        mean, deviation = _corrected(x, others, rows, statistics, left[bad], rest.mean[bad], rest.deviation[bad])
+        return Found(Scan(ptr, col, mean.detach(), deviation.detach(), top), mean, deviation)
+
+    def _judge(self, rows: Rows, searched: Tensor, ptr: Tensor, col: Tensor, width: int) -> None:
+        """Measure the recall, unless every row is proven; say so if it is low."""
+        assert self.report is not None
+        everything = self.report.certified == len(rows)
+        recall = 1.0 if everything else measured_recall(rows, searched, ptr, col, width)
+        self.report = replace(self.report, recall=recall)
+        if recall < _LEAST_RECALL:
+            warnings.warn(
+                f"entmax_neighbors: the approximate search finds {100 * recall:.0f} % of the neighbours (measured on a "
+                f"sample of rows), less than {100 * _LEAST_RECALL:.0f} %; search='certified' finds all of them",
+                stacklevel=2,
+            )
+
+
+def _corrected(
+    x: Tensor, others: Tensor | None, rows: Rows, statistics: Statistics, bad: Tensor, mean: Tensor, deviation: Tensor
+) -> tuple[Tensor, Tensor]:
+    """The statistics with those of the untrusted rows ``bad`` taken from their pairs, differentiable as well."""
+    if not bad.numel():
+        return statistics.mean, statistics.deviation
+    columns = x if others is None else others
+    exact = pair_statistics(x.index_select(0, bad), columns, rows.own[bad], rows.similarity, mean, deviation)
+    return statistics.mean.index_put((bad,), exact[0]), statistics.deviation.index_put((bad,), exact[1])
+
+
+def get_search(search: Any) -> NeighborSearch:
+    """The search of that name, without a memory, or the object itself.
+
+    Example:
+        >>> get_search("exact")
+        NeighborSearch('exact', reuse=False, seed=0)
+    """
+    return search if isinstance(search, NeighborSearch) else NeighborSearch(search, reuse=False)
