@@ -1,3 +1,5 @@
+import functools
+import operator
 from dataclasses import replace
 
 import pytest
@@ -77,5 +79,5 @@ def test_pieces():
     piece = proof.piece(accepted, torch.arange(100, 125), store=True)
     assert piece.rows.tolist() == list(range(100, 125, 2))
     expected = [proof.support[i, : proof.counts[i]].tolist() for i in range(0, 25, 2)]
-    assert piece.col.tolist() == sum(expected, [])
+    assert piece.col.tolist() == functools.reduce(operator.iadd, expected, [])
     assert proof.piece(accepted, torch.arange(25), store=False).col.numel() == 0

@@ -60,7 +60,7 @@ def test_global_settings_are_put_back():
         return [torch.get_num_threads(), faiss.omp_get_max_threads(), *(getattr(faiss.cvar, name) for name in names)]
 
     before = state()
-    with pytest.raises(RuntimeError, match="stop"), faiss_session() as module:
+    with pytest.raises(RuntimeError, match="stop"), faiss_session() as module:  # noqa: PT012
         assert module is faiss
         assert state() != before
         assert module.omp_get_max_threads() == torch.get_num_threads()

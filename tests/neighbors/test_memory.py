@@ -24,6 +24,7 @@ def start(name, dtype=torch.float64, anchored=True):
 
 def moved(rows, size, factor=1.0, seed=3):
     """The same rows elsewhere: all by a common factor, each by a step of its own."""
+
     def walk(x, seed):
         return factor * x + size * points(len(x), seed, x.dtype)
 
@@ -72,7 +73,7 @@ def test_the_bound_is_tight_for_two_points_that_meet():
 
 
 def test_rows_that_were_never_kept_are_never_sure():
-    rows, memory = start("squared")
+    rows, _memory = start("squared")
     empty = Memory.empty(rows)
     assert empty.horizon.tolist() == [0.0] * 40
     assert Memory.empty(start("inner")[0]).horizon.tolist() == [torch.inf] * 40

@@ -132,7 +132,7 @@ def test_queries_against_anchors(how, name, dense_rows, scatter_rows):
 @pytest.mark.parametrize("size", [1e12, 1e20, 1e150])
 def test_a_query_does_not_depend_on_an_extreme_one(name, size):
     queries, anchors = points(10, 5), points(30, 5, seed=1)
-    ptr, col, prob = entmax_neighbors(queries, 5.0, 1.5, name, anchors, search="certified")
+    _ptr, col, prob = entmax_neighbors(queries, 5.0, 1.5, name, anchors, search="certified")
     extreme = torch.cat([queries, torch.full((1, 5), size, dtype=torch.float64)])
     far = entmax_neighbors(extreme, 5.0, 1.5, name, anchors, search="certified")
     assert torch.equal(far[1][: col.numel()], col)
@@ -153,7 +153,7 @@ def test_alpha_per_row_with_softmax_rows(name, scatter_rows):
 def test_dense_rows_are_compared():
     engine = NeighborSearch("certified")
     x = points(1500, 4, dtype=torch.float32)
-    ptr, col, _ = entmax_neighbors(x, 0.1, 1.5, "squared", max_edges=10**7, search=engine)
+    ptr, _col, _ = entmax_neighbors(x, 0.1, 1.5, "squared", max_edges=10**7, search=engine)
     assert engine.report.compared == 1500
     assert int(ptr[-1]) == count_neighbors(x, 0.1, 1.5, "squared", search="exact")
 
@@ -296,7 +296,7 @@ def test_too_many_edges(how):
 @pytest.mark.parametrize("how", ["auto", "certified", "exact"])
 def test_softmax_is_refused_before_the_pass(alpha, how, monkeypatch):
     monkeypatch.setattr(NeighborSearch, "find", lambda *arguments: pytest.fail("a pass was made"))
-    with pytest.raises(TooManyCellsError, match=r"alpha = 1 is the softmax.*2,248,500 pairs.*max_edges=1,500,000") as it:
+    with pytest.raises(TooManyCellsError, match=r"alpha = 1 is the softmax.*2,248,500.*max_edges=1,500,000") as it:
         entmax_neighbors(points(1500), 5.0, alpha, max_edges=1_500_000, search=how)
     assert (it.value.count, it.value.limit) == (2_248_500, 1_500_000)
 
@@ -339,7 +339,7 @@ def test_what_auto_does_is_what_it_says(monkeypatch):
 
 @pytest.mark.parametrize("how", ["certified", "approximate"])
 def test_other_similarities_need_the_exact_pass(how):
-    with pytest.raises(LatopoError, match=f"search='{how}' serves euclidean.*got Hyperbolic on cpu; take search='exact'"):
+    with pytest.raises(LatopoError, match=f"search='{how}' serves euclidean.*Hyperbolic on cpu; take search='exact'"):
         entmax_neighbors(points(30), similarity=Hyperbolic(), search=how)
 
 

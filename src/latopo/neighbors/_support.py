@@ -1,5 +1,7 @@
 """The support of rows among a few candidates each, on the CPU, and whether nothing outside of them can belong to it."""
 
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 from numba import njit
@@ -9,7 +11,7 @@ from latopo.neighbors._kernels import EUCLIDEAN, FAST, INNER, FloatArray, IntArr
 
 
 @njit(nogil=True, cache=True, fastmath=FAST)
-def _similarity(a: FloatArray, b: FloatArray, kind: int) -> float:
+def _similarity(a: FloatArray, b: FloatArray, kind: int) -> Any:
     total = a.dtype.type(0)
     if kind == INNER:
         for k in range(a.shape[0]):

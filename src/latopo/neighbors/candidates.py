@@ -1,8 +1,8 @@
 """Rows from a few candidates each: search, solve, certify; more candidates for the rows that need them.
 
-A pilot of some hundred rows is solved first. It tells how many candidates nearly all rows need, whether rows are too dense
-to be searched for at all, and whether cells pay: for certified rows by how many of them the unvisited cells can be ruled out
-for, for approximate ones by the share of the neighbours that is found.
+A pilot of some hundred rows is solved first. It tells how many candidates nearly all rows need, whether rows are too
+dense to be searched for at all, and whether cells pay: for certified rows by how many of them the unvisited cells can
+be ruled out for, for approximate ones by the share of the neighbours that is found.
 """
 
 import math
@@ -50,7 +50,7 @@ class Outcome(NamedTuple):
 
     pieces: list[Piece]
     left: Tensor
-    index: str
+    kind: str
     width: int
     reused: int
     certified: int
@@ -116,7 +116,9 @@ class CandidateSearch:
         self, rows: Rows, todo: Tensor, plan: Plan, counter: EdgeCounter
     ) -> tuple[list[Piece], Tensor, int]:  # fmt: skip
         """Search the rows, and again with twice as many candidates (and cells) those that are not certified."""
-        index, width, probes, pieces, proven = plan.index, plan.width, plan.probes, [], 0
+        index, width, probes = plan.index, plan.width, plan.probes
+        pieces: list[Piece] = []
+        proven = 0
         while todo.numel() and (width <= _WIDEST or width < 2 * index.count):
             found, todo, newly = self._round(rows, todo, Plan(index, width, probes), counter)
             pieces, proven = pieces + found, proven + newly

@@ -1,15 +1,15 @@
 r"""The nearest columns among those of a few cells, and what the other cells can hold.
 
 The columns are cut into cells around centroids (k-means on a sample, by faiss), and a row looks into the cells whose
-centroids are nearest to it. A cell l keeps its radius :math:`r_l = \max_{j \in l} |\mathbf{y}_j - \mathbf{c}_l|`; by the
-triangle inequality no column of a cell that was not visited is nearer than
+centroids are nearest to it. A cell l keeps its radius :math:`r_l = \max_{j \in l} |\mathbf{y}_j - \mathbf{c}_l|`; by
+the triangle inequality no column of a cell that was not visited is nearer than
 
 .. math::
     \min_{l\ \text{not visited}} |\mathbf{x}_i - \mathbf{c}_l| - r_l
     \qquad \text{(inner products: at most } \max_l\ \mathbf{x}_i^\top\mathbf{c}_l + |\mathbf{x}_i| r_l \text{)}.
 
-Where clusters lie apart this certifies rows after a few cells. Where they do not, the bound says nothing, and the answer
-is as good as the recall that is measured.
+Where clusters lie apart this certifies rows after a few cells. Where they do not, the bound says nothing, and the
+answer is as good as the recall that is measured.
 """
 
 import numpy as np
@@ -76,7 +76,7 @@ class CellIndex:
         """The ``count`` nearest columns of each point among those of the ``probes`` cells it is nearest to."""
         probes = min(probes, self.cells)
         queries = single(points)
-        with faiss_session() as faiss:
+        with faiss_session():
             self._index.nprobe = probes
             near_cells, cells = self.quantizer.search(queries.numpy(), probes)
             found, near = self._index.search_preassigned(

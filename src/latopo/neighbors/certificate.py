@@ -1,13 +1,13 @@
 r"""When a few candidates are enough: the certificate of a row.
 
 Let a row be solved on a set of candidates, with the threshold τ, so that
-:math:`p_j = [(\alpha - 1) s_j - \tau]_+^{1/(\alpha - 1)}`. If every column outside of the set has a similarity of at most
-the *horizon* h, and a column at the horizon would get probability 0, then all of them would: adding them with probability 0
-satisfies the optimality conditions of the full row, whose solution is unique. So the row is exact.
+:math:`p_j = [(\alpha - 1) s_j - \tau]_+^{1/(\alpha - 1)}`. If every column outside of the set has a similarity of at
+most the *horizon* h, and a column at the horizon would get probability 0, then all of them would: adding them with
+probability 0 satisfies the optimality conditions of the full row, whose solution is unique. So the row is exact.
 
 A horizon comes from a search (the last of the m nearest, less the rounding of the search; the nearest that an unvisited
-cell can hold), or from an earlier one and how far the points have moved since (:mod:`latopo.neighbors.memory`). It is kept
-as a Euclidean distance that all outside columns keep at least, or as an inner product that they do not exceed.
+cell can hold), or from an earlier one and how far the points have moved since (:mod:`latopo.neighbors.memory`). It is
+kept as a Euclidean distance that all outside columns keep at least, or as an inner product that they do not exceed.
 """
 
 from typing import NamedTuple

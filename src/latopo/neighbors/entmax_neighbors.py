@@ -162,8 +162,8 @@ def _refuse_softmax(x: Tensor, anchors: Tensor | None, alpha: float | Tensor, li
     count = int(dense.sum()) * (x.size(0) - 1 if anchors is None else anchors.size(0))
     if count > limit:
         raise TooManyCellsError(
-            f"entmax_neighbors: alpha = 1 is the softmax, which gives all {count:,} pairs of its rows an edge, more than "
-            f"max_edges={limit:,}. Take alpha > 1 (sparser rows), or raise max_edges.",
+            f"entmax_neighbors: alpha = 1 is the softmax, which gives all {count:,} pairs of its rows an edge, more "
+            f"than max_edges={limit:,}. Take alpha > 1 (sparser rows), or raise max_edges.",
             count,
             limit,
         )

@@ -1,7 +1,7 @@
 r"""The nearest columns of each row, exactly, by faiss' flat index, and how far its single precision can be trusted.
 
-faiss ranks by :math:`\hat D_{ij} = |\mathbf{x}_i|^2 + |\mathbf{y}_j|^2 - 2\mathbf{x}_i^\top\mathbf{y}_j` in float32. With the
-unit roundoff u = 2⁻²⁴, a sum of d products is off by at most d u times the sum of their sizes, so with
+faiss ranks by :math:`\hat D_{ij} = |\mathbf{x}_i|^2 + |\mathbf{y}_j|^2 - 2\mathbf{x}_i^\top\mathbf{y}_j` in float32.
+With the unit roundoff u = 2⁻²⁴, a sum of d products is off by at most d u times the sum of their sizes, so with
 :math:`e(a, b) = 2(d + 8)\,u\,(a + b)^2`
 
 .. math::
@@ -9,9 +9,10 @@ unit roundoff u = 2⁻²⁴, a sum of d products is off by at most d u times the
 
 rounding of double precision coordinates, and the single precision of the kernel that looks at the candidates, included.
 Let :math:`\hat D` be the last of the m distances found. A column outside of the list has
-:math:`D_{ij} \ge \hat D - e(|\mathbf{x}_i|, |\mathbf{x}_i| + \hat D^{1/2})`: this is clear if :math:`D_{ij} \ge \hat D`;
-if not, then :math:`|\mathbf{y}_j| \le |\mathbf{x}_i| + \hat D^{1/2}`, and :math:`\hat D_{ij} \ge \hat D`. The bound looks at
-the row's surroundings only: a far outlier does not spoil the others. For inner products the longest column has to do,
+:math:`D_{ij} \ge \hat D - e(|\mathbf{x}_i|, |\mathbf{x}_i| + \hat D^{1/2})`: this is clear if :math:`D_{ij} \ge \hat
+D`; if not, then :math:`|\mathbf{y}_j| \le |\mathbf{x}_i| + \hat D^{1/2}`, and :math:`\hat D_{ij} \ge \hat D`. The bound
+looks at the row's surroundings only: a far outlier does not spoil the others. For inner products the longest column has
+to do,
 :math:`e = 2(d + 8)\,u\,|\mathbf{x}_i| \max_j |\mathbf{y}_j|`.
 """
 

@@ -126,6 +126,7 @@ def paired_gradient(
 
 
 def as_array(tensor: Tensor) -> _kernels.FloatArray:
+    """The values as the kernels take them."""
     return tensor.detach().contiguous().numpy()
 
 

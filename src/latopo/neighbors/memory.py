@@ -1,18 +1,19 @@
 r"""Candidates of an earlier step, and how far their horizon has come nearer since.
 
-Let a row's candidates have the horizon h (every other column was at least that far), and let the points have moved since:
-up to a common factor s, point i by :math:`\delta_i = |\mathbf{x}'_i - s\mathbf{x}_i|`, no column by more than Δ. Then every
-other column is still at least
+Let a row's candidates have the horizon h (every other column was at least that far), and let the points have moved
+since: up to a common factor s, point i by :math:`\delta_i = |\mathbf{x}'_i - s\mathbf{x}_i|`, no column by more than Δ.
+Then every other column is still at least
 
 .. math::
     h' = s\,h - \delta_i - \Delta
 
-away (triangle inequality). The factor takes out a common growth, which changes no row; a common shift is taken out before,
-where it changes nothing. Inner products that were at most h are at most
-:math:`s\,t\,h + s|\mathbf{x}_i|\Delta + \delta_i \max_j|\mathbf{y}'_j|`, with factors s of the rows and t of the columns.
+away (triangle inequality). The factor takes out a common growth, which changes no row; a common shift is taken out
+before, where it changes nothing. Inner products that were at most h are at most
+:math:`s\,t\,h + s|\mathbf{x}_i|\Delta + \delta_i \max_j|\mathbf{y}'_j|`, with factors s of the rows and t of the
+columns.
 
-The bound is carried from step to step, so rows may have been searched at different times. Nothing is ever assumed: a row
-whose certificate fails under its horizon is searched again.
+The bound is carried from step to step, so rows may have been searched at different times. Nothing is ever assumed: a
+row whose certificate fails under its horizon is searched again.
 """
 
 from dataclasses import dataclass

@@ -54,18 +54,18 @@ class NeighborSearch:
 
     - ``"exact"``: all pairs are compared. Every similarity; time grows as N².
     - ``"certified"``: row statistics by closed form (:mod:`latopo.neighbors.closed_form`), or from 2,048 columns where
-      there is none (Euclidean distance); neighbours from faiss, each row with a certificate that nothing else can have a
-      positive probability (:mod:`latopo.neighbors.certificate`). Rows without one get more candidates, and in the end all
-      columns. Same answer as ``"exact"``, but for the sampled statistics of the Euclidean distance.
-    - ``"approximate"``: the same, with neighbours from the nearest cells of k-means only. The recall is measured on 1,000
-      rows in every call, and a warning given below 0.95.
+      there is none (Euclidean distance); neighbours from faiss, each row with a certificate that nothing else can have
+      a positive probability (:mod:`latopo.neighbors.certificate`). Rows without one get more candidates, and in the end
+      all columns. Same answer as ``"exact"``, but for the sampled statistics of the Euclidean distance.
+    - ``"approximate"``: the same, with neighbours from the nearest cells of k-means only. The recall is measured on
+      1,000 rows in every call, and a warning given below 0.95.
     - ``"auto"``: exact for up to 5,000 columns (Euclidean distance: 10,000), for similarities other than the four
       flat ones, for more features than columns and off the CPU; approximate from 2³⁶ pairs on (262,144 points);
       certified between.
 
-    With ``reuse`` the candidates of a call are kept, and used in the next one as far as a bound on how the points have moved
-    since proves them sufficient (:mod:`latopo.neighbors.memory`): answers are the same as without. One object serves one
-    layer: keep another for evaluation if its points differ from those in training.
+    With ``reuse`` the candidates of a call are kept, and used in the next one as far as a bound on how the points have
+    moved since proves them sufficient (:mod:`latopo.neighbors.memory`): answers are the same as without. One object
+    serves one layer: keep another for evaluation if its points differ from those in training.
 
     Args:
         method: one of the four.
@@ -164,7 +164,7 @@ class NeighborSearch:
         searched = len(rows) - left.numel() - outcome.reused
         proven = outcome.certified + left.numel()
         self.report = SearchReport(
-            method, statistics.source, len(rows), outcome.index, outcome.width, outcome.reused, searched,
+            method, statistics.source, len(rows), outcome.kind, outcome.width, outcome.reused, searched,
             left.numel(), proven,
         )  # fmt: skip
         if counter.full:

@@ -15,6 +15,7 @@ from latopo.neighbors import (
     temperature_for_spread,
     topk_neighbors,
 )
+from latopo.neighbors.search import Method
 from latopo.neighbors.similarity import check_distance
 from latopo.nn.checks import check_alpha
 from latopo.nn.gain import Gain
@@ -81,6 +82,8 @@ class EntmaxSampler(EdgeSampler):
             a parameter.
         learn_gain, learn_alpha: whether γ and α are parameters. A learned α stays in [1.1, 4].
         max_edges: limit for the number of directed edges, see :func:`latopo.entmax_neighbors`.
+        search: how the rows are found, see :class:`~latopo.neighbors.NeighborSearch`; ``"auto"`` pays from some
+            thousand points on, where the statistics of the Euclidean distance are then those of sampled columns.
 
     Example:
         >>> from latopo.neighbors import get_similarity
@@ -101,6 +104,7 @@ class EntmaxSampler(EdgeSampler):
         learn_gain: bool = True,
         learn_alpha: bool = True,
         max_edges: int | None = None,
+        search: Method = "exact",
     ) -> None:
         super().__init__()
         check_alpha("EntmaxSampler", alpha)
@@ -108,7 +112,7 @@ class EntmaxSampler(EdgeSampler):
             raise LatopoError(f"EntmaxSampler: degree must be > 0, got {degree}")
         if hold_degree and degree is None:
             raise LatopoError("EntmaxSampler: hold_degree needs the degree to hold")
-        self.degree, self.hold_degree, self.max_edges = degree, hold_degree, max_edges
+        self.degree, self.hold_degree, self.max_edges, self.search = degree, hold_degree, max_edges, search
         self.gain = Gain(gain, learn_gain and not hold_degree)
         self.alpha: float | LearnableAlpha = LearnableAlpha(alpha) if learn_alpha else alpha
         self.register_buffer("calibrated", torch.tensor(degree is None))
@@ -124,7 +128,9 @@ class EntmaxSampler(EdgeSampler):
         enough = self.degree is not None and x.size(0) > self.degree
         if enough and not self.calibrated:
             self._calibrate(x, similarity)
-        rows = neighbor_rows(x, self.gain(), alpha_value(self.alpha), similarity, max_edges=self.max_edges)
+        rows = neighbor_rows(
+            x, self.gain(), alpha_value(self.alpha), similarity, max_edges=self.max_edges, search=self.search
+        )
         if enough and self.hold_degree and self.training:
             assert self.degree is not None
             self.gain.nudge((rows.col.numel() / x.size(0) / self.degree) ** _HOLD_RATE)
@@ -134,13 +140,15 @@ class EntmaxSampler(EdgeSampler):
         """Neighbours of queries by the fitted γ and α."""
         # A limit would depend on the other queries; whoever asks bounds their number.
         limit = x.size(0) * anchors.size(0)
-        return neighbor_rows(x, self.gain(), alpha_value(self.alpha), similarity, anchors, max_edges=limit)
+        return neighbor_rows(
+            x, self.gain(), alpha_value(self.alpha), similarity, anchors, max_edges=limit, search=self.search
+        )
 
     @torch.no_grad()
     def _calibrate(self, x: Tensor, similarity: Similarity) -> None:
         assert self.degree is not None
         alpha = float(torch.as_tensor(alpha_value(self.alpha)))
-        self.gain.restart(gain_for_degree(x, self.degree, alpha, similarity))
+        self.gain.restart(gain_for_degree(x, self.degree, alpha, similarity, search=self.search))
         self.calibrated.fill_(True)
 
     @torch.no_grad()
