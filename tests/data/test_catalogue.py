@@ -56,7 +56,7 @@ def test_names_are_unique_and_found():
 def test_unknown_name_suggests_a_near_one():
     with pytest.raises(LatopoError, match="'wisconsn'; did you mean 'wisconsin'"):
         find_dataset("wisconsn")
-    with pytest.raises(LatopoError, match="known are cora, citeseer"):
+    with pytest.raises(LatopoError, match="choose from cora, citeseer"):
         find_dataset("???")
 
 

@@ -7,9 +7,11 @@ import typer
 
 
 def bench(
-    names: Annotated[list[str] | None, typer.Argument(help="Which benchmarks; all of them by default.")] = None,
+    names: Annotated[
+        list[str] | None, typer.Argument(help="Which to run: cycles, entmax, neighbors, step; by default all.")
+    ] = None,
     out: Annotated[Path | None, typer.Option(help="Folder for results.json and the table in README.md.")] = None,
-    quick: Annotated[bool, typer.Option(help="Smaller sizes, to see that everything runs.")] = False,
+    quick: Annotated[bool, typer.Option(help="Small sizes and no bars, to check that everything runs.")] = False,
 ) -> None:
     """Measure the kernels against their peers and print the ratios."""
     from latopo.bench import run
@@ -17,5 +19,5 @@ def bench(
 
     try:
         run(names or None, out=out, quick=quick)
-    except ImportError as error:  # also a package whose version is asked for
+    except ImportError as error:  # also raised when the version of a missing package is asked for
         raise LatopoError(f'bench: {error}; the peers come with pip install "latopo[dev]"') from error

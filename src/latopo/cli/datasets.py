@@ -14,18 +14,18 @@ _COLUMNS = ("name", "nodes", "features", "classes", "edges", "homophily", "sourc
 
 def datasets(
     data_root: Annotated[
-        Path | None, typer.Option(help="Folder with raw files; $LATOPO_DATA, else your cache folder, by default.")
+        Path | None, typer.Option(help="Folder with raw files; by default $LATOPO_DATA, else your cache folder.")
     ] = None,
     as_json: Annotated[
-        bool, typer.Option("--json", help="Print one JSON list, with more columns, not a table.")
+        bool, typer.Option("--json", help="Print a JSON list with more columns instead of a table.")
     ] = False,
 ) -> None:
     """List the data sets: size, edge homophily, source, and whether their files are here.
 
-    Edges are joined pairs of nodes. Homophily is that of the edges as the files have them, each direction and
-    self-loops counted, as in the paper.
+    Edges are pairs of nodes that are joined. Homophily is that of the edges as the files list them, with each direction
+    and self-loops counted, as in the paper.
 
-    Statistics are measured at the first call, which takes some seconds, and remembered. Files that are not here are
+    Statistics are measured on the first call, which takes a few seconds, and kept. Files that are not here are
     downloaded when the data set is first used.
     """
     import json
@@ -51,7 +51,7 @@ def _is_here(entry: "DatasetEntry", data_root: Path | None) -> bool:
 
 
 def _measure(entries: Iterable["DatasetEntry"], data_root: Path | None) -> None:
-    """Measure what is here and was never measured; a damaged data set costs one line, not the list."""
+    """Measure what is here and not yet measured; a damaged data set costs one line, not the list."""
     from rich.console import Console
     from rich.progress import track
 
@@ -62,7 +62,7 @@ def _measure(entries: Iterable["DatasetEntry"], data_root: Path | None) -> None:
     if not todo:
         return
     console = Console(stderr=True)
-    typer.echo(f"Measuring {len(todo)} data sets, this first time only", err=True)
+    typer.echo(f"Measuring {len(todo)} data sets (first time only)", err=True)
     for name in track(todo, "", console=console, transient=True, disable=not console.is_terminal):
         try:
             dataset_statistics(name, data_root)
@@ -71,7 +71,7 @@ def _measure(entries: Iterable["DatasetEntry"], data_root: Path | None) -> None:
 
 
 def _row(entry: "DatasetEntry", data_root: Path | None) -> dict[str, Any]:
-    """What is known of one data set; statistics of files that are not here stay None."""
+    """What is known of one data set; its statistics are None if its files are not here."""
     from dataclasses import asdict, fields
 
     from latopo.data.statistics import Statistics, read_statistics

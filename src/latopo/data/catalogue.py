@@ -186,6 +186,6 @@ def find_dataset(name: str) -> DatasetEntry:
     entry = _BY_NAME.get(_plain(name))
     if entry is None:
         near = [_BY_NAME[match].name for match in get_close_matches(_plain(name), _BY_NAME, n=1)]
-        hint = f"did you mean {near[0]!r}?" if near else f"known are {', '.join(list_datasets())}"
+        hint = f"did you mean {near[0]!r}?" if near else f"choose from {', '.join(list_datasets())}"
         raise LatopoError(f"data: there is no data set {name!r}; {hint}")
     return entry

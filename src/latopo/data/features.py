@@ -1,4 +1,4 @@
-"""Feature matrices: kept sparse where that pays, and treated alike for all models.
+"""Feature matrices: kept sparse where that pays, and treated the same for all models.
 
 One rule decides the layout: a matrix is held as a torch sparse CSR tensor if it has at least
 :data:`SPARSE_MIN_ENTRIES` entries and at most :data:`SPARSE_MAX_DENSITY` of them are not zero. So the bags of words of
@@ -13,7 +13,7 @@ import torch
 from scipy.sparse import csr_matrix
 from torch import Tensor
 
-SPARSE_MIN_ENTRIES = 1 << 20  # 4 MB in single precision: below that, nothing is won
+SPARSE_MIN_ENTRIES = 1 << 20  # 4 MB in single precision: below that, nothing is gained
 SPARSE_MAX_DENSITY = 0.05  # above that, the dense product is as fast
 
 

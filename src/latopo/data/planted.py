@@ -1,4 +1,4 @@
-"""A torus with planted polygons: data on which one can see whether polygons are learned."""
+"""A torus with planted polygons: data that show whether polygons are learned."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,11 +14,11 @@ __all__ = ["PlantedTorus", "planted_torus"]
 
 @dataclass(frozen=True)
 class PlantedTorus:
-    """A torus grid whose black faces carry the labels, see :func:`planted_torus`.
+    """A torus grid whose black faces determine the labels; see :func:`planted_torus`.
 
     Attributes:
         codes: codes of the two black, then of the two white faces at each node, each pair summed, plus noise, [N, 2k].
-        signal: the number of each node that the faces sum up, [N, 1].
+        signal: each node's number, which the faces sum up, [N, 1].
         y: label of each node, 0 or 1, [N].
         planted: the torus with its black faces as polygons.
         decoys: the torus with its white faces as polygons.

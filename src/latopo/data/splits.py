@@ -24,9 +24,9 @@ class Split:
     """Node indices, int64, without repetition.
 
     Attributes:
-        train: nodes whose targets may be learned from.
-        val: nodes that choose the epoch and the settings; None under protocol ``paper``, which has no such nodes.
-        test: nodes that are reported.
+        train: nodes to learn from.
+        val: nodes on which epoch and settings are chosen; None under protocol ``paper``, which has no such nodes.
+        test: nodes whose score is reported.
     """
 
     train: Tensor
@@ -42,8 +42,8 @@ class Split:
 def folds(num_nodes: int, seed: int) -> list[Tensor]:
     """The authors' ten test sets: ``arange(num_nodes)`` shuffled by numpy's ``RandomState(seed)``, cut in order.
 
-    Chunks have ``ceil(num_nodes / 10)`` nodes and the last one what remains. With at most 81 nodes that can leave a
-    chunk empty; then the ten chunks differ by at most one node.
+    Chunks have ``ceil(num_nodes / 10)`` nodes, the last one whatever remains. With 81 nodes or fewer that can leave a
+    chunk empty; then the sizes of the ten chunks differ by one node at most.
 
     Example:
         >>> [len(fold) for fold in folds(183, seed=45)]

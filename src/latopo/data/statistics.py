@@ -1,4 +1,4 @@
-"""Measured facts of a data set, remembered in the cache. torch is imported only when something has to be measured."""
+"""Measured facts about a data set, kept in the cache. torch is imported only if something has to be measured."""
 
 import json
 from dataclasses import asdict, dataclass
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Statistics:
-    """Facts of one data set; those of the graph are None for tables, and those of classes for regression.
+    """Facts about one data set; those about the graph are None for tables, those about classes for regression.
 
     Attributes:
         nodes: number of nodes, or rows.
@@ -39,7 +39,7 @@ class Statistics:
 
 
 def dataset_statistics(name: str, data_root: AnyPath | None = None) -> Statistics:
-    """The statistics of a data set: from the cache, else measured and remembered there."""
+    """The statistics of a data set: from the cache, or measured and then kept there."""
     entry = find_dataset(name)
     known = read_statistics(entry)
     if known is not None:
@@ -53,7 +53,7 @@ def dataset_statistics(name: str, data_root: AnyPath | None = None) -> Statistic
 
 
 def read_statistics(entry: DatasetEntry) -> Statistics | None:
-    """Statistics that were measured before, or None. They stay true: raw files have one valid content."""
+    """Statistics that were measured before, or None. They stay true, since raw files have only one valid content."""
     try:
         text = cache_file("statistics", f"{entry.name}.json").read_text(encoding="utf-8")
         return Statistics(**json.loads(text))

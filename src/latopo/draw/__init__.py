@@ -1,6 +1,6 @@
-"""Pictures of a complex: :func:`draw`, its :func:`draw_evolution` over the training, and the :func:`layout` under both.
+"""Pictures of a complex: :func:`draw`, :func:`draw_evolution` during training, and the :func:`layout` behind both.
 
-The figures need matplotlib (``pip install "latopo[viz]"``), the layout and the notebook's drawing do not.
+Figures need matplotlib (``pip install "latopo[viz]"``); the layout and the notebook's drawing do not.
 """
 
 from latopo.draw.draw import draw

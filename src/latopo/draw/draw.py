@@ -45,12 +45,12 @@ def draw(
         class_names: names of labels 0, 1, …, or a dictionary by label.
         unlabelled: label of nodes that have none; drawn grey.
         max_length: draw no polygons with more sides.
-        node_size: area of a node in square points; by default what suits the number of nodes and the axes.
-        edge_width: in points; likewise.
+        node_size: area of a node in square points; by default it suits the number of nodes and the axes.
+        edge_width: in points; by default likewise.
         legend: whether to draw one.
         title: above the drawing.
         seed: of layout and sample.
-        max_nodes: of a larger complex a part is drawn (:func:`~latopo.draw.sample_neighborhoods`), and the figure says
+        max_nodes: a larger complex is drawn in part (:func:`~latopo.draw.sample_neighborhoods`), and the figure says
             so.
 
     Example:

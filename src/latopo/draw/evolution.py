@@ -1,4 +1,4 @@
-"""``draw_evolution``: the paper's figure of a complex that changes over the training."""
+"""``draw_evolution``: the paper's figure of a complex that changes during training."""
 
 import math
 from collections.abc import Sequence
@@ -22,11 +22,11 @@ _MOST_BINS = 40
 
 @dataclass(frozen=True, eq=False)
 class Snapshot:
-    """A complex at one moment of the training.
+    """A complex at one moment of training.
 
     Attributes:
         complex: the complex.
-        epoch: when; None is the input.
+        epoch: when; None for the input.
         title: instead of "Input" or "Epoch …".
         polygon_share: share of the candidate polygons that were kept, from 0 to 1; the paper's %_p is 100 times that.
 
@@ -91,20 +91,20 @@ def draw_evolution(
     seed: int = 0,
     max_nodes: int = 5000,
 ) -> Evolution:
-    """Draw snapshots beside each other, nodes at fixed positions, each over its degree distribution and caption.
+    """Draw snapshots side by side, nodes at fixed positions, each above its degree distribution and caption.
 
     The caption gives the share of candidate polygons kept (%_p) and the edge homophily h, as in the paper's figure of
-    Texas. These and the degrees are those of the whole complex, also where only a part is drawn.
+    Texas. These and the degrees are those of the whole complex, even if only a part is drawn.
 
     Args:
-        snapshots: moments of one training: complexes on the same nodes.
+        snapshots: moments of one training run: complexes on the same nodes.
         y: labels of the nodes [N].
         pos: positions [N, 2]; by default the :func:`~latopo.draw.layout` of one snapshot.
-        layout_from: which one; the last by default, whose communities then show.
+        layout_from: which snapshot that is; by default the last, so that its communities show.
         palette: as in :func:`~latopo.draw.draw`, like ``class_names``, ``unlabelled``, ``seed`` and ``max_nodes``.
         class_names: see there.
         unlabelled: see there.
-        columns: snapshots in one row.
+        columns: snapshots per row.
         seed: see there.
         max_nodes: see there.
 
@@ -154,7 +154,7 @@ def _panels(count: int, columns: int) -> tuple[Any, list[Any], list[Any]]:
 def _draw_degrees(axes: Sequence[Any], complexes: Sequence[Drawable], palette: Palette) -> None:
     """Histograms of the degrees in per cent of the nodes, with common bins and scales.
 
-    The last bar gathers all degrees beyond the 99 % quantile of every snapshot: one hub must not squeeze the others.
+    The last bar holds all degrees beyond the 99 % quantile of every snapshot: one hub must not squeeze the rest.
     """
     degrees = [complex.node_degree().cpu().numpy() for complex in complexes]
     usual = max(int(np.quantile(degree, 0.99)) if len(degree) else 0 for degree in degrees)

@@ -9,7 +9,7 @@ from typing import Any
 from latopo._files import atomic_path
 from latopo.errors import LatopoError
 
-# No dates and no random names inside: the same figure is the same file. Fonts whole, as journals want them.
+# No dates and no random names inside: the same figure is the same file. Whole fonts, as journals want.
 _SETTINGS = {"svg.hashsalt": "latopo", "pdf.fonttype": 42}
 _METADATA: dict[str, dict[str, None]] = {"png": {}, "svg": {"Date": None}, "pdf": {"CreationDate": None}}
 
@@ -22,10 +22,10 @@ def new_figure(width: float, height: float) -> Any:
 
 
 def current_axes(width: float, height: float) -> Any:
-    """Where a picture goes if nobody says where: pyplot's axes, if it is in use, else those of a new figure.
+    """Where a picture goes by default: to pyplot's axes if pyplot is in use, else to those of a new figure.
 
-    Pyplot's current axes are taken if they are empty; the figure is its current one afterwards, so that ``plt.title``,
-    ``plt.savefig`` and ``plt.show`` mean it.
+    Pyplot's current axes are taken if they are empty; afterwards the figure is pyplot's current one, so that
+    ``plt.title``, ``plt.savefig`` and ``plt.show`` refer to it.
 
     Example:
         >>> import matplotlib.pyplot as plt

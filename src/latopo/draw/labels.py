@@ -1,4 +1,4 @@
-"""Labels of the nodes as colours, marks and lines of a legend."""
+"""Labels of nodes as colours, marks and entries of a legend."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -13,13 +13,13 @@ from latopo.draw.palette import Color, Palette
 from latopo.errors import LatopoError
 
 ClassNames = Sequence[str] | Mapping[Any, str]
-# More different numbers than this among floats are a quantity, not classes.
+# Floats with more distinct values than this are a quantity, not classes.
 _MOST_FLOAT_CLASSES = 20
 
 
 @dataclass(frozen=True)
 class NodeLook:
-    """How each node looks, and the legend of it.
+    """How each node looks, and the legend for it.
 
     Attributes:
         color: [N, 3].
@@ -32,7 +32,7 @@ class NodeLook:
     legend: list[tuple[str, Color, str]]
 
     def take(self, nodes: IntArray) -> "NodeLook":
-        """The look of some nodes; the legend stays that of all."""
+        """The look of some nodes; the legend is still that of all."""
         return NodeLook(self.color[nodes], [self.mark[node] for node in nodes.tolist()], self.legend)
 
 
@@ -43,7 +43,7 @@ def node_look(
     class_names: ClassNames | None = None,
     unlabelled: int | None = None,
 ) -> NodeLook:
-    """Colours and marks of ``num_nodes`` nodes with labels ``y`` [N]: classes of any type, or a quantity in floats.
+    """Colours and marks of ``num_nodes`` nodes with labels ``y`` [N]: classes of any type, or a quantity as floats.
 
     ``class_names`` are a dictionary by label, or a sequence that labels 0, 1, … index.
 
@@ -100,7 +100,7 @@ def class_codes(labels: NDArray[Any], unlabelled: int | None = None) -> tuple[In
 def _class_look(labels: NDArray[Any], palette: Palette, names: ClassNames | None, unlabelled: int | None) -> NodeLook:
     codes, classes = class_codes(labels, unlabelled)
     if names is not None and not isinstance(names, Mapping):
-        # All names keep their place, also those of classes that do not occur, so that figures agree in colours.
+        # Names keep their places even if their classes do not occur, so that figures agree in colours.
         _check_indices(classes, names)
         codes[codes >= 0] = np.array(classes, np.int64)[codes[codes >= 0]]
         called = list(map(str, names))

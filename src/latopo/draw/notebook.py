@@ -13,13 +13,13 @@ from latopo.draw.sample import sample_neighborhoods, sample_note, take_nodes
 
 _SIZE = 280
 _MOST_NODES = 300
-# Of each kind, the most probable ones: a notebook keeps what it shows.
+# Of each kind, only the most probable: a notebook stores what it shows.
 _MOST_CELLS = 1000
 _PALETTE = PALETTES["paper"]
 
 
 def to_html(complex: Drawable) -> str:
-    """Counts and an inline SVG of the complex; of a large one a part is drawn, and the text says so.
+    """Counts and an inline SVG of the complex; a large one is drawn in part, and the text says so.
 
     Example:
         >>> from latopo import CellComplex
@@ -33,7 +33,7 @@ def to_html(complex: Drawable) -> str:
     cells = cell_arrays(part)
     notes = [] if len(node_ids) == complex.num_nodes else [sample_note(len(node_ids), complex.num_nodes)]
     if max([len(cells.edges), *map(len, cells.polygons.values())]) > _MOST_CELLS:
-        notes.append(f"of edges and of polygons of each length the {_MOST_CELLS:,} most probable")
+        notes.append(f"at most the {_MOST_CELLS:,} most probable edges, and polygons of each length")
     drawing = _svg(cells, layout(part)) if complex.num_nodes else ""
     rows = "".join(_row(name, count, color) for name, count, color in _counts(complex))
     note = f"<div><small>Drawn: {escape('; '.join(notes))}.</small></div>" if notes else ""
@@ -61,7 +61,7 @@ def _svg(cells: CellArrays, position: FloatArray) -> str:
         for length, rows in sorted(cells.polygons.items(), reverse=True)
         for row, shade in _strongest(rows, cells.polygon_strength[length], ceiling)
     ]
-    # A quarter of the room of a figure: lines are as crowded as four times as many would be there.
+    # With a quarter of a figure's room, lines are as crowded as four times as many in a figure.
     lines = [
         '<line x1="{}" y1="{}" x2="{}" y2="{}" opacity="{:.2f}"/>'.format(*point[row].flatten(), shade)
         for row, shade in _strongest(cells.edges, cells.edge_strength, edge_opacity(4 * len(cells.edges)))

@@ -7,20 +7,20 @@ from latopo.errors import LatopoError
 Color = tuple[float, float, float]
 
 _POLYGON_NAMES = {3: "triangles", 4: "squares", 5: "pentagons", 6: "hexagons", 7: "heptagons", 8: "octagons"}
-# Matplotlib's names of marks that differ also when small.
+# Matplotlib's names of marks that can be told apart even when small.
 _MARKS = ("o", "s", "^", "D", "v", "P", "X")
 
 
 @dataclass(frozen=True)
 class Palette:
-    """Colours, red, green and blue from 0 to 1.
+    """Colours as red, green and blue from 0 to 1.
 
     Attributes:
         edge: of all edges.
-        polygons: of triangles, squares, and so on; the last serves all longer polygons too.
-        classes: of the nodes, class after class, and from the start again.
+        polygons: of triangles, squares, and so on; the last one is for all longer polygons too.
+        classes: of the nodes, class by class; they repeat if there are more classes.
         unlabelled: of nodes without a class.
-        marks_differ: give every class a mark of its own, not only a colour.
+        marks_differ: give every class its own mark as well as its own colour.
     """
 
     edge: Color
@@ -51,7 +51,7 @@ def _hex(*codes: str) -> tuple[Color, ...]:
     return tuple((int(code[0:2], 16) / 255, int(code[2:4], 16) / 255, int(code[4:6], 16) / 255) for code in codes)
 
 
-#: ``paper``: edges, triangles and squares as in the paper, longer polygons on the same way round the colour wheel.
+#: ``paper``: edges, triangles and squares as in the paper, longer polygons further round the colour wheel.
 #: ``colorblind``: grey edges, polygons from light to dark blue, Okabe and Ito's colours and a mark for each class.
 PALETTES = {
     "paper": Palette(
