@@ -1,0 +1,14 @@
+import pickle
+
+from latopo.errors import LatopoError, TooManyCellsError
+
+
+def test_errors_are_value_errors_and_carry_their_counts():
+    error = TooManyCellsError("7 cells, more than 5", 7, 5)
+    assert isinstance(error, LatopoError)
+    assert isinstance(error, ValueError)
+    assert (str(error), error.count, error.limit) == ("7 cells, more than 5", 7, 5)
+
+
+def test_a_plain_error_comes_back_from_a_worker():
+    assert str(pickle.loads(pickle.dumps(LatopoError("why")))) == "why"
