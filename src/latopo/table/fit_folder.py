@@ -19,7 +19,7 @@ from latopo.estimators.storage import load_estimator, save_estimator
 from latopo.table.preprocessing import Preprocessing
 from latopo.table.spreadsheet import write_csv
 
-__all__ = ["CHECKED", "FittedRun", "check_run_file", "check_run_folder", "new_run_folder", "read_run", "write_run"]
+__all__ = ["FittedRun", "check_run_file", "check_run_folder", "new_run_folder", "read_run", "write_run"]
 
 FORMAT = 1
 _MARK = "run.json"
@@ -31,7 +31,6 @@ _FORMS: dict[str, Any] = {
     "anchors.json": object,
     "history.json": dict,
 }
-CHECKED = tuple(_FORMS)
 _OWN = (
     *(*_FORMS, "preprocessing.json", "estimator.json", "model.json"),
     *("weights.safetensors", "features.safetensors", "complex.safetensors"),
@@ -145,7 +144,7 @@ def read_run(folder: Path) -> FittedRun:
 
 
 def check_run_file(path: Path, content: Any) -> Any:
-    """The content of one of the files :data:`CHECKED`, if it has the right form; else an error that names the file.
+    """The content of one of the checked files, if it has the right form; else an error that names the file.
 
     Example:
         >>> check_run_file(Path("run/anchors.json"), 5)
