@@ -54,7 +54,10 @@ def test_help_does_not_wait_for_torch():
 def test_bad_input_is_one_line_and_exit_code_2():
     result = run_python("import sys; sys.argv = ['latopo', 'bench', 'speed']\nfrom latopo.cli import main\nmain()")
     assert result.returncode == 2
-    assert result.stderr == "latopo: bench: expected one of cycles, entmax, neighbors, step, got 'speed'\n"
+    assert (
+        result.stderr
+        == "latopo: bench: expected one of cycles, entmax, neighbors, search, million, step, got 'speed'\n"
+    )
 
 
 @pytest.mark.parametrize(

@@ -6,10 +6,13 @@ import resource
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
-__all__ = ["Measurement", "best_runs", "peak_memory", "race"]
+__all__ = ["Measurement", "best_runs", "in_process", "peak_megabytes", "peak_memory", "race"]
+
+Result = TypeVar("Result")
 
 
 @dataclass(frozen=True)
@@ -79,9 +82,13 @@ def peak_memory(warm_up: Callable[[], object], function: Callable[[], object]) -
     Both callables must be importable (top-level functions or partials of them). ``warm_up`` runs first, so that
     compilation and imports are not counted.
     """
-    context = multiprocessing.get_context("spawn")
-    with context.Pool(1) as pool:
-        return float(pool.apply(_measure_peak, (warm_up, function)))
+    return in_process(partial(_measure_peak, warm_up, function))
+
+
+def in_process(function: Callable[[], Result]) -> Result:
+    """What an importable ``function()`` returns in a process of its own."""
+    with multiprocessing.get_context("spawn").Pool(1) as pool:
+        return pool.apply(function)
 
 
 def _measure_peak(warm_up: Callable[[], object], function: Callable[[], object]) -> float:
@@ -90,12 +97,13 @@ def _measure_peak(warm_up: Callable[[], object], function: Callable[[], object])
     marker = Path("/proc/self/clear_refs")
     if marker.exists():  # elsewhere the peak since the start of the process has to do
         marker.write_text("5")
-    before = _peak_megabytes()
+    before = peak_megabytes()
     function()
-    return _peak_megabytes() - before
+    return peak_megabytes() - before
 
 
-def _peak_megabytes() -> float:
+def peak_megabytes() -> float:
+    """The most resident memory that this process has had."""
     status = Path("/proc/self/status")
     if status.exists():
         return next(int(line.split()[1]) / 1024 for line in status.read_text().splitlines() if "VmHWM" in line)

@@ -20,7 +20,7 @@ from latopo.errors import LatopoError
 
 __all__ = ["BENCHMARKS", "run"]
 
-BENCHMARKS = ("cycles", "entmax", "neighbors", "step")
+BENCHMARKS = ("cycles", "entmax", "neighbors", "search", "million", "step")
 _BEGIN, _END = "<!-- table: begin -->", "<!-- table: end -->"
 _HEADINGS = ("what", "latopo", "peer", "its figure", "ratio", "bar", "met", "note")
 
@@ -66,7 +66,10 @@ def machine() -> dict[str, Any]:
         "cores": os.cpu_count(),
         "threads": torch.get_num_threads(),
         "python": platform.python_version(),
-        **{package: version(package) for package in ("torch", "numba", "numpy", "networkx", "igraph", "entmax")},
+        **{
+            package: version(package)
+            for package in ("torch", "numba", "numpy", "networkx", "igraph", "entmax", "faiss-cpu")
+        },
     }
 
 
