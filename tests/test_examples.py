@@ -26,3 +26,13 @@ def test_example(name, options, shown, capsys):
     example(name).main(**options)
     text = capsys.readouterr().out
     assert all(part in text for part in shown), text
+
+
+def test_a_million_points_in_small(tmp_path, capsys):
+    picture = tmp_path / "tori.png"
+    example("million_points").main(points=3000, out=picture)
+    text = capsys.readouterr().out
+    assert all(
+        part in text for part in ["neighbours", "cycles and polygons", "3,000 nodes", "edges within one torus"]
+    ), text
+    assert picture.read_bytes().startswith(b"\x89PNG")
