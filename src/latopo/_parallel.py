@@ -8,6 +8,7 @@ compiles far more slowly.
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from threading import Event
 from typing import TypeVar
 
 import torch
@@ -25,18 +26,28 @@ def row_blocks(count: int, block: int) -> list[tuple[int, int]]:
     return [(start, min(start + block, count)) for start in range(0, count, max(block, 1))]
 
 
-def map_blocks(function: Callable[[int, int], Result], count: int, block: int) -> list[Result]:
+def map_blocks(
+    function: Callable[[int, int], Result], count: int, block: int, halt: Event | None = None
+) -> list[Result]:
     """Call ``function(start, stop)`` for every block of rows; results come in the order of the blocks.
 
     As many threads are used as torch uses (:func:`torch.get_num_threads`), so one setting governs both. The result does
     not depend on that number as long as the block does not.
+
+    Ctrl-C, or an error in one block, ends the call after the blocks that are running; a function that takes long has to
+    look at ``halt``, which is set then.
     """
     blocks = row_blocks(count, block)
     workers = min(torch.get_num_threads(), len(blocks))
     if workers <= 1:
         return [function(start, stop) for start, stop in blocks]
     with ThreadPoolExecutor(workers) as pool:
-        return list(pool.map(lambda ends: function(*ends), blocks))
+        try:
+            return list(pool.map(lambda ends: function(*ends), blocks))
+        except BaseException:
+            if halt is not None:
+                halt.set()
+            raise
 
 
 @contextmanager

@@ -17,3 +17,7 @@ class TooManyCellsError(LatopoError):
         super().__init__(message)
         self.count = count
         self.limit = limit
+
+
+class TooManyStepsError(LatopoError):
+    """A search takes more steps than the stated limit; it was stopped."""

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from latopo.cycles import count_induced_cycles, induced_cycles
-from latopo.errors import LatopoError, TooManyCellsError
+from latopo.errors import LatopoError, TooManyCellsError, TooManyStepsError
 
 STRUCTURED = {
     "grid": nx.grid_2d_graph(5, 6),
@@ -205,3 +205,32 @@ def test_bad_arguments_are_named(arguments, message):
 def test_counting_checks_its_arguments():
     with pytest.raises(LatopoError, match="count_induced_cycles: max_length must be an integer of at least 3, got 1"):
         count_induced_cycles(torch.tensor([[0], [1]]), max_length=1)
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_a_hopeless_search_ends_with_remedies(threads, monkeypatch):
+    monkeypatch.setattr("latopo._parallel.torch.get_num_threads", lambda: threads)
+    edge_index = edges_of(nx.convert_node_labels_to_integers(nx.grid_2d_graph(60, 60)))
+    for search in (induced_cycles, count_induced_cycles):
+        with pytest.raises(
+            TooManyStepsError, match=r"of up to 24 vertices takes more than max_steps=1,000 .*max_length"
+        ):
+            search(edge_index, max_length=24, max_steps=1000)
+    with pytest.raises(TooManyStepsError):
+        induced_cycles(edge_index, max_length=24, max_steps=1000, budget=10)
+
+
+def test_names_of_vertices_cost_no_memory():
+    far = 3 * 10**8
+    triangle = torch.tensor([[0, far, far + 1], [far, far + 1, 0]])
+    assert as_lists(induced_cycles(triangle, 2**62)) == {3: [[0, far, far + 1]], 4: []}
+    assert count_induced_cycles(triangle) == {3: 1, 4: 0}
+
+
+def test_no_cycle_is_longer_than_the_graph():
+    square = torch.tensor([[0, 1, 2, 3], [1, 2, 3, 0]])
+    cycles = induced_cycles(square, max_length=10**8)
+    assert cycles[4].tolist() == [[0, 1, 2, 3]]
+    assert list(cycles) == list(count_induced_cycles(square, max_length=10**8)) == list(range(3, 1001))
+    ring = edges_of(nx.cycle_graph(1200))
+    assert induced_cycles(ring, max_length=10**8)[1200].tolist() == [list(range(1200))]

@@ -1,8 +1,11 @@
+import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from latopo import induced_cycles
+from latopo.errors import TooManyStepsError
+from latopo.nn import query_cycles as module
 from latopo.nn.checks import simple_edges
 from latopo.nn.query_cycles import WalkGraph, query_cycles
 
@@ -57,3 +60,29 @@ def test_edge_ids():
     graph = WalkGraph.of(torch.tensor([[0, 1], [2, 2]]), 3)
     assert graph.edge_ids(torch.tensor([[2, 0]]), torch.tensor([[1, 1]])).tolist() == [[1, -1]]
     assert graph.neighbor.tolist() == [2, 2]  # 0 and 1 are dead ends
+
+
+def test_queries_that_walk_too_many_paths_together_walk_one_by_one(monkeypatch):
+    graph = WalkGraph.of(simple_edges("test", random_graph(12, 0, 0.4), 12), 12)
+    row, col = torch.arange(5).repeat_interleave(4), torch.arange(20) % 12
+    arguments = row, col.view(5, 4).sort(1).values.flatten(), torch.ones(20, dtype=torch.bool), graph, 6
+    together = query_cycles(*arguments)
+    assert sum(len(part.query) for part in together.values()) > 20
+    monkeypatch.setattr(module, "_MAX_ENTRIES", 2500)
+    with pytest.raises(TooManyStepsError):
+        module._walk(*arguments)
+    apart = query_cycles(*arguments)
+    for length, part in together.items():
+        assert torch.equal(apart[length].query, part.query)
+        assert torch.equal(apart[length].path, part.path)
+    monkeypatch.setattr(module, "_MAX_ENTRIES", 10)
+    with pytest.raises(TooManyStepsError, match="paths of 3 vertices lead from a query"):
+        query_cycles(*arguments)
+
+
+def test_no_cycle_is_longer_than_the_graph():
+    graph = WalkGraph.of(torch.tensor([[0, 1], [1, 2]]), 3)
+    row, col = torch.zeros(2, dtype=torch.int64), torch.tensor([0, 2])
+    found = query_cycles(row, col, torch.ones(2, dtype=torch.bool), graph, 10**9)
+    assert found[4].path.tolist() == [[0, 1, 2]]
+    assert max(found) == 1000

@@ -11,6 +11,10 @@ that the searches from one hub can run on several threads. What the functions sh
   close at a vertex of code 1, and may grow to one of code 0, without making a chord.
 - ``reach`` [N]: how many vertices at which the path may close (neighbours of the start after the second) are adjacent.
 - ``rank`` [max_length + 1]: how many cycles of each length were met before; entry 0: how many this block met.
+- ``at`` [3]: where the search stands: the position of the first step (−1: none yet), the place on the path at which it
+  goes on (0: the path is done) and the vertex to put there. All that a search knows is in arrays, so a kernel can
+  return after so many ``steps`` (positions of ``col`` that it read) and go on at the next call: Python answers Ctrl-C
+  and keeps count in between.
 
 The arrays are passed one by one, and what runs for each vertex of a path is inlined: numba counts references, with
 atomic operations, at each call and each access to a tuple's field. That made the search three to four times slower.
@@ -50,20 +54,50 @@ class Output(NamedTuple):
     label: IntArray
 
 
+class Search(NamedTuple):
+    """The state of a search, see above."""
+
+    path: IntArray
+    position: IntArray
+    code: CountArray
+    reach: CountArray
+    at: IntArray
+
+    @classmethod
+    def begin(cls, ptr: IntArray, max_length: int, first: int) -> "Search":
+        """A search whose first step stands from position ``first`` on."""
+        path, nodes = np.zeros(max_length, np.int64), ptr.size - 1
+        path[0] = np.searchsorted(ptr, first, side="right") - 1
+        return cls(path, path.copy(), np.zeros(nodes, np.int32), np.zeros(nodes, np.int32), np.array([-1, 0, 0]))
+
+
 @njit(nogil=True, cache=True)
 def search_block(
-    ptr: IntArray, col: IntArray, max_length: int, first: int, last: int, limit: int, rank: IntArray, output: Output
-) -> None:
-    """Meet every cycle whose first step stands from position ``first`` to before ``last``; stop beyond ``limit``."""
-    nodes = ptr.size - 1
-    path, position = np.empty(max_length, np.int64), np.empty(max_length, np.int64)
-    code, reach = np.zeros(nodes, np.int32), np.zeros(nodes, np.int32)
-    for length in range(3, max_length + 1):
+    ptr: IntArray,
+    col: IntArray,
+    search: Search,
+    first: int,
+    last: int,
+    limit: int,
+    steps: int,
+    rank: IntArray,
+    output: Output,
+) -> int:
+    """Meet every cycle whose first step stands from position ``first`` to before ``last``; stop beyond ``limit``.
+
+    Returns the steps that are left; below 0 the search is not done, and goes on when called again.
+    """
+    path, position, code, reach, at = search
+    for length in range(3, path.size + 1):
         output.wanted[length] = _next_rank(output.cursor[length], output.stop[length], output.picks)
-    path[0] = np.searchsorted(ptr, first, side="right") - 1
-    while path[0] < nodes and ptr[path[0]] < last and rank[0] <= limit:
-        _search_start(ptr, col, path, position, code, reach, first, last, limit, rank, output)
+    while path[0] < ptr.size - 1 and ptr[path[0]] < last:
+        steps = _search_start(ptr, col, path, position, code, reach, at, first, last, limit, steps, rank, output)
+        if rank[0] > limit:
+            break
+        if steps < 0:
+            return steps
         path[0] += 1
+    return max(steps, 0)
 
 
 @njit(nogil=True, cache=True)
@@ -74,26 +108,37 @@ def _search_start(
     position: IntArray,
     code: CountArray,
     reach: CountArray,
+    at: IntArray,
     first: int,
     last: int,
     limit: int,
+    steps: int,
     rank: IntArray,
     output: Output,
-) -> None:
+) -> int:
     start = path[0]
-    end, lowest = ptr[start + 1], ptr[start + 1]
-    _add(ptr, col, start, start, code, 1)
+    end, step = ptr[start + 1], at[0]
+    if step < 0:
+        _add(ptr, col, start, start, code, 1)
+        step = end - 1
     # From the largest second vertex down: each then only adds its own neighbours to `reach`.
-    for step in range(end - 1, max(first, ptr[start]) - 1, -1):
-        if col[step] <= start:
-            break
+    while step >= max(first, ptr[start]) and col[step] > start:
+        if steps < 0 or rank[0] > limit:
+            at[0] = step
+            return steps
         if step < last and step < end - 1:
-            _search_from(ptr, col, path, position, code, reach, col[step], limit, rank, output.wanted, output)
+            steps = _search_from(ptr, col, path, position, code, reach, at, col[step], limit, steps, rank, output)
+            if at[1] > 0:
+                at[0] = step
+                return steps
         _add(ptr, col, col[step], start, reach, 1)
-        lowest = step
-    for step in range(lowest, end):
-        _add(ptr, col, col[step], start, reach, -1)
+        steps -= ptr[col[step] + 1] - ptr[col[step]]
+        step -= 1
+    for done in range(step + 1, end):
+        _add(ptr, col, col[done], start, reach, -1)
     _add(ptr, col, start, start, code, -1)
+    at[0] = -1
+    return max(steps, 0)
 
 
 @njit(nogil=True, cache=True)
@@ -104,14 +149,17 @@ def _search_from(
     position: IntArray,
     code: CountArray,
     reach: CountArray,
+    at: IntArray,
     second: int,
     limit: int,
+    steps: int,
     rank: IntArray,
-    wanted: IntArray,
     output: Output,
-) -> None:
-    vertex, place = second, 1
-    while place > 0 and rank[0] <= limit:
+) -> int:
+    wanted = output.wanted
+    place, vertex = (at[1], at[2]) if at[1] > 0 else (1, second)
+    while place > 0 and steps >= 0 and rank[0] <= limit:
+        steps -= ptr[vertex + 1] - ptr[vertex] + 8  # and what a vertex costs besides
         path[place] = vertex
         if reach[vertex] > 0:
             length, found = place + 2, _count_ends(ptr, col, code, vertex, second)
@@ -125,6 +173,8 @@ def _search_from(
         else:
             place -= 1
         place, vertex = _next_vertex(ptr, col, path, position, code, place)
+    at[1], at[2] = place, vertex
+    return steps
 
 
 @njit(nogil=True, cache=True, forceinline=True)

@@ -1,5 +1,6 @@
 """All chordless cycles of a graph up to a length: the candidates for polygons."""
 
+from threading import Event
 from typing import NamedTuple
 
 import numpy as np
@@ -7,14 +8,17 @@ import torch
 from torch import Generator, Tensor
 
 from latopo._parallel import map_blocks, row_blocks
-from latopo.cycles._kernels import Output, lexicographic_order, search_block
+from latopo.cycles._kernels import Output, Search, lexicographic_order, search_block
 from latopo.cycles.sampling import sample_ranks
 from latopo.cycles.simple_graph import IntArray, SimpleGraph, check_edge_index, simple_graph
-from latopo.errors import LatopoError, TooManyCellsError
+from latopo.errors import LatopoError, TooManyCellsError, TooManyStepsError
 
 # Counting goes on to here (some seconds) before it gives up on an exact figure for the error message.
 COUNT_LIMIT = 10**9
+MAX_STEPS = 5 * 10**10
 _NO_LIMIT = np.iinfo(np.int64).max
+_SLICE = 5 * 10**7  # steps between two looks at the count and at Ctrl-C: less than a tenth of a second
+_ALL_LENGTHS = 1000  # longest length that is listed even if the graph has fewer vertices
 
 
 def induced_cycles(
@@ -23,6 +27,7 @@ def induced_cycles(
     max_length: int = 4,
     *,
     max_cycles: int = 10**7,
+    max_steps: int = MAX_STEPS,
     budget: int | None = None,
     generator: Generator | None = None,
 ) -> dict[int, Tensor]:
@@ -31,20 +36,24 @@ def induced_cycles(
     The graph is the simple undirected one under ``edge_index``; directions, repetitions and self-loops do not matter. A
     row lists a cycle's vertices in cyclic order, smallest first, second < last; rows are sorted lexicographically.
 
-    Cycles are counted before memory is taken. The time grows with the number of cycles, also with a budget (on
-    dense graphs a core counts 100 to 500 million per second); the memory grows with what is returned.
+    Cycles are counted before memory is taken. The time grows with the number of cycles and of paths that never close,
+    also with a budget (on dense graphs a core counts 100 to 500 million cycles per second); the memory grows with the
+    edges and with what is returned. Ctrl-C stops a search at once.
 
     Args:
         edge_index: [2, E], integers, on any device; the answer is on the same one.
         num_nodes: the number of vertices; ``None`` stands for the largest index + 1.
-        max_length: the largest cycle length, at least 3.
+        max_length: the largest cycle length, at least 3; no cycle has more vertices than the graph.
         max_cycles: the most cycles returned. Beyond it :class:`~latopo.errors.TooManyCellsError` names the exact count,
             or "more than 1,000,000,000" where counting stopped; with a budget counting does not stop.
+        max_steps: the most entries of adjacency lists that the search reads (minutes on one core); beyond it
+            :class:`~latopo.errors.TooManyStepsError` names remedies.
         budget: return a uniform sample of this many cycles, drawn from all lengths together, if there are more.
         generator: the randomness for ``budget``. The sample depends on its state and not on the number of threads.
 
     Returns:
-        ``{length: LongTensor [C_length, length]}`` with every length from 3 to ``max_length``, also if there are none.
+        ``{length: LongTensor [C_length, length]}`` with every length from 3 to ``max_length``, also if there are none;
+        beyond 1,000 only lengths up to the number of vertices with edges.
 
     Example:
         >>> square_and_triangle = torch.tensor([[0, 1, 2, 3, 3, 4], [1, 2, 3, 0, 4, 2]])
@@ -52,7 +61,13 @@ def induced_cycles(
         {3: tensor([[2, 3, 4]]), 4: tensor([[0, 1, 2, 3]])}
     """
     return sample_induced_cycles(
-        edge_index, num_nodes, max_length, max_cycles=max_cycles, budget=budget, generator=generator
+        edge_index,
+        num_nodes,
+        max_length,
+        max_cycles=max_cycles,
+        max_steps=max_steps,
+        budget=budget,
+        generator=generator,
     )[0]
 
 
@@ -62,6 +77,7 @@ def sample_induced_cycles(
     max_length: int = 4,
     *,
     max_cycles: int = 10**7,
+    max_steps: int = MAX_STEPS,
     budget: int | None = None,
     generator: Generator | None = None,
 ) -> tuple[dict[int, Tensor], int]:
@@ -73,23 +89,31 @@ def sample_induced_cycles(
         (torch.Size([10, 3]), 2573000)
     """
     num_nodes = check_edge_index("induced_cycles", edge_index, num_nodes)
-    _check_at_least("induced_cycles", "max_length", max_length, 3)
-    _check_at_least("induced_cycles", "max_cycles", max_cycles, 0)
+    for name, value, least in (
+        ("max_length", max_length, 3),
+        ("max_cycles", max_cycles, 0),
+        ("max_steps", max_steps, 1),
+    ):
+        _check_at_least("induced_cycles", name, value, least)
     if budget is not None:
         _check_at_least("induced_cycles", "budget", budget, 0)
     graph = simple_graph(edge_index, num_nodes)
     limit = max(max_cycles, COUNT_LIMIT) if budget is None else _NO_LIMIT
-    counts = _count(graph, max_length, limit)
+    counts = _count(graph, max_length, limit, max_steps)
     total = int(counts.sum())
     size = total if budget is None else min(total, budget)
     if size > max_cycles:
         raise _too_many(total, limit, size, max_cycles)
     picks = np.empty(0, np.int64) if size == total else sample_ranks(total, size, generator).numpy()
-    cycles = _collect(graph, max_length, counts, size, picks)
-    return {length: torch.from_numpy(rows).to(edge_index.device) for length, rows in cycles.items()}, total
+    cycles = _collect(graph, counts, size, picks)
+    lengths = range(3, _longest(graph, max_length, _ALL_LENGTHS) + 1)
+    rows = {length: cycles.get(length, np.empty((0, length), np.int64)) for length in lengths}
+    return {length: torch.from_numpy(part).to(edge_index.device) for length, part in rows.items()}, total
 
 
-def count_induced_cycles(edge_index: Tensor, num_nodes: int | None = None, max_length: int = 4) -> dict[int, int]:
+def count_induced_cycles(
+    edge_index: Tensor, num_nodes: int | None = None, max_length: int = 4, *, max_steps: int = MAX_STEPS
+) -> dict[int, int]:
     """How many chordless cycles of each length 3 to ``max_length`` there are, exactly and without storing them.
 
     Example:
@@ -98,8 +122,10 @@ def count_induced_cycles(edge_index: Tensor, num_nodes: int | None = None, max_l
     """
     num_nodes = check_edge_index("count_induced_cycles", edge_index, num_nodes)
     _check_at_least("count_induced_cycles", "max_length", max_length, 3)
-    counts = _count(simple_graph(edge_index, num_nodes), max_length, _NO_LIMIT).sum(axis=0)
-    return {length: int(counts[length]) for length in range(3, max_length + 1)}
+    _check_at_least("count_induced_cycles", "max_steps", max_steps, 1)
+    graph = simple_graph(edge_index, num_nodes)
+    counts = dict(enumerate(_count(graph, max_length, _NO_LIMIT, max_steps).sum(axis=0).tolist()))
+    return {length: counts.get(length, 0) for length in range(3, _longest(graph, max_length, _ALL_LENGTHS) + 1)}
 
 
 def _check_at_least(caller: str, name: str, value: int, least: int) -> None:
@@ -119,26 +145,64 @@ def _too_many(total: int, limit: int, size: int, max_cycles: int) -> TooManyCell
     )
 
 
-def _block(graph: SimpleGraph) -> int:
+def _longest(graph: SimpleGraph, max_length: int, least: int = 3) -> int:
+    """``max_length``, or the number of vertices if that is less."""
+    return min(max_length, max(graph.label.size, least))
+
+
+def _block(graph: SimpleGraph, longest: int) -> int:
     # From the graph alone: cycles are ranked in the order of blocks, and a sample must not depend on the threads. Below
-    # about 4,096 steps starting threads costs more than they bring.
-    return max(4096, -(-graph.col.size // 128))
+    # about 4,096 steps starting threads costs more than they bring. What is kept per block grows with the lengths.
+    blocks = min(128, max(2**17 // longest, 1))
+    return max(4096, -(-graph.col.size // blocks))
 
 
-def _count(graph: SimpleGraph, max_length: int, limit: int) -> IntArray:
-    # [blocks, max_length + 1]; beyond the limit the counts are cut short, but their sum exceeds it in any case.
-    block = _block(graph)
-    found = np.zeros((len(row_blocks(graph.col.size, block)), max_length + 1), np.int64)
-    none, empty = np.zeros(max_length + 1, np.int64), np.empty(0, np.int64)
+class _Searcher:
+    """Searches of blocks on several threads, which together may take ``max_steps`` steps, and stop together."""
+
+    def __init__(self, graph: SimpleGraph, longest: int, max_steps: int) -> None:
+        self.graph, self.longest, self.max_steps = graph, longest, max_steps
+        self.block = _block(graph, longest)
+        self.halt = Event()
+        self._steps: dict[int, int] = {}
+
+    def blocks(self) -> int:
+        return len(row_blocks(self.graph.col.size, self.block))
+
+    def run(self, first: int, last: int, limit: int, rank: IntArray, output: Output) -> None:
+        ptr, col = self.graph.ptr, self.graph.col
+        search = Search.begin(ptr, self.longest, first)
+        self._steps[first] = 0
+        left = -1
+        while left < 0 and not self.halt.is_set():
+            left = search_block(ptr, col, search, first, last, limit, _SLICE, rank, output)
+            self._steps[first] += _SLICE - left
+            if sum(self._steps.copy().values()) > self.max_steps:
+                raise _too_many_steps(self.max_steps, self.longest)
+
+
+def _too_many_steps(max_steps: int, longest: int) -> TooManyStepsError:
+    return TooManyStepsError(
+        f"induced_cycles: the search for chordless cycles of up to {longest} vertices takes more than "
+        f"max_steps={max_steps:,} steps; lower max_length, raise the gain or lower the degree for a sparser graph, "
+        "merge duplicate points, or raise max_steps"
+    )
+
+
+def _count(graph: SimpleGraph, max_length: int, limit: int, max_steps: int) -> IntArray:
+    # [blocks, longest + 1]; beyond the limit the counts are cut short, but their sum exceeds it in any case.
+    searcher = _Searcher(graph, _longest(graph, max_length), max_steps)
+    found = np.zeros((searcher.blocks(), searcher.longest + 1), np.int64)
+    none, empty = np.zeros(searcher.longest + 1, np.int64), np.empty(0, np.int64)
     nothing = Output(none.copy(), none, none, empty, none, empty, graph.label)
 
     def count(first: int, last: int) -> None:
         if found[:, 0].sum() <= limit:
-            rank = np.zeros(max_length + 1, np.int64)  # not a row of `found`: threads would share its cache line
-            search_block(graph.ptr, graph.col, max_length, first, last, limit, rank, nothing)
-            found[first // block] = rank
+            rank = np.zeros(searcher.longest + 1, np.int64)  # not a row of `found`: threads would share its cache line
+            searcher.run(first, last, limit, rank, nothing)
+            found[first // searcher.block] = rank
 
-    map_blocks(count, graph.col.size, block)
+    map_blocks(count, graph.col.size, searcher.block, searcher.halt)
     found[:, 0] = 0
     return found
 
@@ -166,20 +230,19 @@ def _sums_before(counts: IntArray) -> IntArray:
     return np.ascontiguousarray((np.cumsum(flat) - flat).reshape(counts.shape[::-1]).T)
 
 
-def _collect(graph: SimpleGraph, max_length: int, counts: IntArray, size: int, picks: IntArray) -> dict[int, IntArray]:
-    block = _block(graph)
+def _collect(graph: SimpleGraph, counts: IntArray, size: int, picks: IntArray) -> dict[int, IntArray]:
+    searcher = _Searcher(graph, counts.shape[1] - 1, _NO_LIMIT)
     plan = _plan(counts, picks, everything=size == counts.sum())
     wanted = (plan.stop - plan.cursor).sum(axis=0)
-    ends = np.cumsum(wanted * np.arange(max_length + 1))
+    ends = np.cumsum(wanted * np.arange(counts.shape[1]))
     rows = np.empty(ends[-1], np.int64)
 
     def fill(first: int, last: int) -> None:
-        number = first // block
-        rank, cursor, stop, offset = (part[number].copy() for part in plan)
+        rank, cursor, stop, offset = (part[first // searcher.block].copy() for part in plan)
         if (cursor < stop).any():
             output = Output(np.empty_like(rank), cursor, stop, picks, offset, rows, graph.label)
-            search_block(graph.ptr, graph.col, max_length, first, last, _NO_LIMIT, rank, output)
+            searcher.run(first, last, _NO_LIMIT, rank, output)
 
-    map_blocks(fill, graph.col.size, block)
-    cycles = {length: rows[ends[length - 1] : ends[length]].reshape(-1, length) for length in range(3, max_length + 1)}
-    return {length: part[lexicographic_order(part, graph.label.size)] for length, part in cycles.items()}
+    map_blocks(fill, graph.col.size, searcher.block, searcher.halt)
+    cycles = {k: rows[ends[k - 1] : ends[k]].reshape(-1, k) for k in range(3, counts.shape[1]) if wanted[k]}
+    return {k: graph.names[part[lexicographic_order(part, graph.label.size)]] for k, part in cycles.items()}

@@ -18,12 +18,15 @@ class SimpleGraph(NamedTuple):
     Attributes:
         ptr: [N + 1], row v of ``col`` is ``col[ptr[v]:ptr[v + 1]]``.
         col: [2E], the neighbours of each vertex, ascending in each row.
-        label: [N], the caller's name of each vertex.
+        label: [N], the place of each vertex in ``names``.
+        names: [N], the caller's names, ascending. Vertices without an edge may be left out: a name may be any number,
+            and memory grows with the edges.
     """
 
     ptr: IntArray
     col: IntArray
     label: IntArray
+    names: IntArray
 
 
 def simple_graph(edge_index: Tensor, num_nodes: int) -> SimpleGraph:
@@ -36,25 +39,33 @@ def simple_graph(edge_index: Tensor, num_nodes: int) -> SimpleGraph:
         >>> graph = simple_graph(torch.tensor([[0, 2, 2, 1], [2, 0, 1, 1]]), 3)
         >>> graph.label.tolist(), graph.ptr.tolist(), graph.col.tolist()
         ([2, 0, 1], [0, 2, 3, 4], [1, 2, 0, 0])
+        >>> simple_graph(torch.tensor([[7], [10**9]]), 2**40).names.tolist()
+        [7, 1000000000]
     """
-    low, high = _distinct_pairs(edge_index, num_nodes)
-    degree = np.bincount(low, minlength=num_nodes) + np.bincount(high, minlength=num_nodes)
+    ends = edge_index.detach().to(device="cpu", dtype=torch.int64).numpy()
+    if num_nodes > 4 * ends.size + 16:
+        names, places = np.unique(ends, return_inverse=True)
+        ends = places.reshape(ends.shape)
+    else:
+        names = np.arange(num_nodes)
+    count = names.size
+    low, high = _distinct_pairs(ends, count)
+    degree = np.bincount(low, minlength=count) + np.bincount(high, minlength=count)
     label = np.argsort(-degree, kind="stable")
-    rank = np.empty(num_nodes, dtype=np.int64)
-    rank[label] = np.arange(num_nodes)
-    keys = np.concatenate([rank[low] * num_nodes + rank[high], rank[high] * num_nodes + rank[low]])
+    rank = np.empty(count, dtype=np.int64)
+    rank[label] = np.arange(count)
+    keys = np.concatenate([rank[low] * count + rank[high], rank[high] * count + rank[low]])
     keys.sort()
     ptr = np.concatenate([[0], np.cumsum(degree[label])])
-    return SimpleGraph(ptr, keys % max(num_nodes, 1), label)
+    return SimpleGraph(ptr, keys % max(count, 1), label, names)
 
 
-def _distinct_pairs(edge_index: Tensor, num_nodes: int) -> tuple[IntArray, IntArray]:
-    ends = edge_index.detach().to(device="cpu", dtype=torch.int64).numpy()
+def _distinct_pairs(ends: IntArray, count: int) -> tuple[IntArray, IntArray]:
     low, high = ends.min(axis=0), ends.max(axis=0)
-    keys = (low * num_nodes + high)[low < high]
+    keys = (low * count + high)[low < high]
     keys.sort()  # and not np.unique, whose hash table is many times slower
     keys = keys[np.append(True, keys[1:] != keys[:-1])[: keys.size]]
-    return keys // max(num_nodes, 1), keys % max(num_nodes, 1)
+    return keys // max(count, 1), keys % max(count, 1)
 
 
 def check_edge_index(caller: str, edge_index: Tensor, num_nodes: int | None) -> int:

@@ -6,9 +6,12 @@ import torch
 from torch import Tensor
 
 from latopo.complex.canonical import edge_keys, find_keys
+from latopo.errors import TooManyStepsError
 from latopo.neighbors.scan import row_pointers
 
 __all__ = ["QueryCycles", "WalkGraph", "query_cycles"]
+
+_MAX_ENTRIES = 2**24  # vertices of all paths that are walked together: 128 MB
 
 
 class WalkGraph(NamedTuple):
@@ -78,18 +81,35 @@ def query_cycles(row: Tensor, col: Tensor, use: Tensor, graph: WalkGraph, max_le
         >>> found[3].query, found[3].path, found[4].query, found[4].path
         (tensor([0]), tensor([[0, 1]]), tensor([1]), tensor([[0, 1, 2]]))
     """
+    try:
+        return _walk(row, col, use, graph, max_length)
+    except TooManyStepsError:
+        if row[0] == row[-1]:
+            raise
+    half = torch.searchsorted(row, (row[0] + row[-1]) // 2, right=True)
+    parts = [
+        query_cycles(row[part], col[part], use[part], graph, max_length) for part in (slice(half), slice(half, None))
+    ]
+    return {
+        length: QueryCycles(*(torch.cat(pair) for pair in zip(*(part[length] for part in parts), strict=True)))
+        for length in parts[0]
+    }
+
+
+def _walk(row: Tensor, col: Tensor, use: Tensor, graph: WalkGraph, max_length: int) -> dict[int, QueryCycles]:
     found: dict[int, QueryCycles] = {}
     chosen = row * graph.num_nodes + col
     query, path = row[use], col[use, None]
     closers, ptr = col[use], row_pointers(torch.bincount(row[use], minlength=int(row[-1]) + 1 if row.numel() else 0))
-    for length in range(3, max_length + 1):
-        at, last = _each_of(ptr, closers, query)
+    longest = min(max_length, max(graph.num_nodes + 1, 1000))  # no cycle is longer; short ones are listed even if none
+    for length in range(3, longest + 1):
+        at, last = _each_of(ptr, closers, query, length)
         closes = (path[at, 0] < last) & (graph.edge_ids(path[at, -1], last) >= 0)
         at, last = at[closes], last[closes]
         fits = _chordless(path[at], last, graph)
         found[length] = QueryCycles(query[at[fits]], torch.cat([path[at[fits]], last[fits, None]], dim=1))
-        if length < max_length:
-            at, step = _each_of(graph.ptr, graph.neighbor, path[:, -1])
+        if length < longest:
+            at, step = _each_of(graph.ptr, graph.neighbor, path[:, -1], length)
             outside = find_keys(chosen, query[at] * graph.num_nodes + step) < 0
             at, step = at[outside], step[outside]
             fits = _chordless(path[at], step, graph) & (path[at] != step[:, None]).all(1)
@@ -97,9 +117,14 @@ def query_cycles(row: Tensor, col: Tensor, use: Tensor, graph: WalkGraph, max_le
     return found
 
 
-def _each_of(ptr: Tensor, values: Tensor, rows: Tensor) -> tuple[Tensor, Tensor]:
+def _each_of(ptr: Tensor, values: Tensor, rows: Tensor, length: int) -> tuple[Tensor, Tensor]:
     """For each entry of ``rows`` all values of that row: the positions in ``rows``, repeated, and the values."""
     counts = ptr[rows + 1] - ptr[rows]
+    if (total := int(counts.sum())) * length > _MAX_ENTRIES:
+        raise TooManyStepsError(
+            f"predict: {total:,} paths of {length} vertices lead from a query into the fitted graph, more than memory "
+            "should hold; fit with a lower max_length or a lower degree, or merge duplicate rows"
+        )
     position = torch.repeat_interleave(counts)
     offset = torch.arange(position.numel(), device=ptr.device) - (counts.cumsum(0) - counts)[position]
     return position, values[ptr[rows][position] + offset]
