@@ -20,7 +20,8 @@ def test_comparisons_by_hand(make_record):
         for fold, score in enumerate(values)
     ]
     table = build_table("table2", records, ["texas"], protocols=["honest"])
-    found = {item.baseline: item for item in table.comparisons if item.graph and item.model == "dcm-plus"}
+    tests = list(table.tests.itertuples())
+    found = {test.baseline: test for test in tests if test.graph == "with" and test.model == "dcm-plus"}
     assert list(found) == ["mlp", "gcn", "dgm-e", "dgm-m"]
 
     # Against the MLP (its runs have no graph): d = 10, 0, 20; s = 10, ratio 10/80.
@@ -28,21 +29,21 @@ def test_comparisons_by_hand(make_record):
     # Against the GCN, on the three common folds: d = 30, 10, 40; s² = (100 + 2500 + 1600) / 9 / 2 = 700/3.
     t_gcn = (80 / 3) / math.sqrt((1 / 3 + 1 / 8) * 700 / 3)
     p_mlp, p_gcn = (2 * stats.t.sf(t, 2) for t in (t_mlp, t_gcn))
-    assert found["mlp"].test.p_value == pytest.approx(p_mlp)
-    assert found["gcn"].test.p_value == pytest.approx(p_gcn)
-    assert found["gcn"].test.num_folds == 3
+    assert found["mlp"].p == pytest.approx(p_mlp)
+    assert found["gcn"].p == pytest.approx(p_gcn)
+    assert found["gcn"].folds == 3
     assert p_gcn < p_mlp
-    assert found["gcn"].p_adjusted == pytest.approx(4 * p_gcn)  # four baselines, two of them not yet testable
-    assert found["mlp"].p_adjusted == pytest.approx(min(1, max(4 * p_gcn, 3 * p_mlp)))
-    assert found["dgm-e"].test.difference == pytest.approx(0.0)
-    assert found["dgm-e"].p_adjusted is None
-    assert found["dgm-m"].test.num_folds == 0
+    assert found["gcn"].p_holm == pytest.approx(4 * p_gcn)  # four baselines, two of them not yet testable
+    assert found["mlp"].p_holm == pytest.approx(min(1, max(4 * p_gcn, 3 * p_mlp)))
+    assert found["dgm-e"].difference == pytest.approx(0.0)
+    assert found["dgm-e"].p_holm is None
+    assert found["dgm-m"].folds == 0
 
-    judged = [item for item in table.comparisons if item.model == "dcm-judged"]
-    assert [(item.baseline, item.graph) for item in judged] == [(name, True) for name in found]
-    assert [item.test.num_folds for item in judged] == [3, 3, 1, 0]
-    assert judged[1].test.difference == pytest.approx(30.0)
+    judged = [test for test in tests if test.model == "dcm-judged"]
+    assert [(test.baseline, test.graph) for test in judged] == [(name, "with") for name in found]
+    assert [test.folds for test in judged] == [3, 3, 1, 0]
+    assert judged[1].difference == pytest.approx(30.0)
 
-    without = [item for item in table.comparisons if not item.graph]
-    assert [item.baseline for item in without] == ["mlp", "dgm-e", "dgm-m"]
-    assert all(item.test.difference is None for item in without)
+    without = [test for test in tests if test.graph == "without"]
+    assert [test.baseline for test in without] == ["mlp", "dgm-e", "dgm-m"]
+    assert all(test.difference is None for test in without)

@@ -7,7 +7,12 @@ import pytest
 
 from latopo.reproduce import build_table, paper_numbers, write_table
 from latopo.reproduce.experiments import EXPERIMENTS
-from latopo.reproduce.render import cells_csv, comparisons_csv, folds_csv, latex, markdown
+from latopo.reproduce.render import latex, markdown
+
+
+def written(table, folder, ending):
+    write_table(table, folder)
+    return (folder / f"{table.experiment.name}{ending}").read_text(encoding="utf-8")
 
 
 def lines_of(text):
@@ -48,14 +53,14 @@ def test_every_markdown_line_of_a_table_has_the_same_width(records):
 
 
 @pytest.mark.parametrize("name", EXPERIMENTS)
-def test_every_printed_number_is_in_every_format(name):
+def test_every_printed_number_is_in_every_format(name, tmp_path):
     table = build_table(name, [])
     printed = [number.printed for number in paper_numbers(name)]
-    shown = {render: render(table) for render in (markdown, latex, cells_csv)}
+    in_csv, in_markdown, in_latex = written(table, tmp_path, ".csv"), markdown(table), latex(table)
     for text in printed:
-        assert text in shown[markdown]
-        assert text.replace("±", r"$\pm$") in shown[latex]
-        assert text in shown[cells_csv]
+        assert text in in_markdown
+        assert text.replace("±", r"$\pm$") in in_latex
+        assert text in in_csv
 
 
 def test_contradicted_numbers_are_marked():
@@ -93,13 +98,13 @@ def test_variable_is_named_in_the_row():
     assert "| without | dcm, max\\_length = 5 | honest |" in markdown(build_table("cycle-length", [], ["cora"]))
 
 
-def test_csv_is_exact_and_complete(records):
+def test_csv_is_exact_and_complete(records, tmp_path):
     table = build_table("table2", records)
-    lines = lines_of(cells_csv(table))
+    lines = lines_of(written(table, tmp_path, ".csv"))
     assert len(lines) == 19 * 4 * 2  # rows, data sets, protocols
     place = {"dataset": "texas", "graph": "without", "model": "mlp", "protocol": "honest"}
     (line,) = [line for line in lines if line.items() >= place.items()]
-    assert float(line["ours_mean"]) == table.cells[next(iter(table.cells))]["texas"].ours["honest"].mean
+    assert float(line["ours_mean"]) == table.cells.ours_mean[0]
     assert float(line["difference"]) == pytest.approx(50.0 - 77.78)
     counts = {"folds": "3", "expected_folds": "10", "least_seeds": "1", "most_seeds": "1", "expected_seeds": "3"}
     assert line.items() >= {**counts, "paper_mean": "77.78", "paper_std": "10.24"}.items()
@@ -107,13 +112,13 @@ def test_csv_is_exact_and_complete(records):
     assert (missing["ours_mean"], missing["folds"], missing["difference"]) == ("", "0", "")
 
 
-def test_csv_of_folds_and_tests(records):
+def test_csv_of_folds_and_tests(records, tmp_path):
     table = build_table("table2", records, ["texas"])
-    folds = [line for line in lines_of(folds_csv(table)) if line["model"] == "mlp"]
+    folds = [line for line in lines_of(written(table, tmp_path, "-folds.csv")) if line["model"] == "mlp"]
     assert [(line["fold"], float(line["score"])) for line in folds] == [
         ("0", 40.0), ("1", pytest.approx(50.0)), ("2", pytest.approx(60.0)),
     ]  # fmt: skip
-    tests = lines_of(comparisons_csv(table))
+    tests = lines_of(written(table, tmp_path, "-tests.csv"))
     assert len(tests) == (3 + 4 + 4) * 2  # dcm-plus without and with graph, dcm-judged with one; protocols
     assert tests[0]["baseline"] == "mlp"
     assert float(tests[0]["p_holm"]) >= float(tests[0]["p"]) > 0

@@ -4,22 +4,28 @@ import pytest
 
 from latopo.errors import LatopoError
 from latopo.reproduce import build_table
-from latopo.reproduce.experiments import EXPERIMENTS, ResultRow
+from latopo.reproduce.experiments import EXPERIMENTS
 from latopo.reproduce.unit import Hashed
+
+
+def cell_of(table, model="dcm", graph="without", dataset="texas", protocol="honest"):
+    chosen = {"model": model, "graph": graph, "dataset": dataset, "protocol": protocol}
+    (cell,) = table.cells[(table.cells[list(chosen)] == list(chosen.values())).all(axis=1)].itertuples()
+    return cell
 
 
 def test_cell_has_ours_the_papers_and_the_difference(make_record):
     records = [make_record(score, fold=fold) for fold, score in enumerate([0.75, 0.85])]
     table = build_table("table2", records, ["texas"])
-    cell = table.cells[ResultRow("dcm", False)]["texas"]
-    assert cell.ours["honest"].mean == pytest.approx(80.0)
-    assert cell.ours["honest"].std == pytest.approx(math.sqrt(50))
-    assert cell.ours["paper"] is None
-    assert cell.paper.mean == 85.71
-    assert cell.difference("honest") == pytest.approx(-5.71)
-    assert cell.difference("paper") is None
-    assert (cell.expected_folds, cell.expected_seeds) == (10, 3)
-    assert table.cells[ResultRow("dcm", True)]["texas"].ours["honest"] is None
+    cell, other = cell_of(table), cell_of(table, protocol="paper")
+    assert cell.ours_mean == pytest.approx(80.0)
+    assert cell.ours_std == pytest.approx(math.sqrt(50))
+    assert cell.scores == {0: 75.0, 1: 85.0}
+    assert cell.paper_mean == other.paper_mean == 85.71
+    assert cell.difference == pytest.approx(-5.71)
+    assert (other.ours_mean, other.difference) == (None, None)
+    assert (cell.folds, cell.expected_folds, cell.expected_seeds) == (2, 10, 3)
+    assert cell_of(table, graph="with").ours_mean is None
 
 
 def test_protocols_graph_and_data_sets_are_kept_apart(make_record):
@@ -34,11 +40,9 @@ def test_protocols_graph_and_data_sets_are_kept_apart(make_record):
     ]
     table = build_table("table2", records)
     found = {
-        (row.model, row.graph, dataset, protocol): round(ours.mean)
-        for row, cells in table.cells.items()
-        for dataset, cell in cells.items()
-        for protocol, ours in cell.ours.items()
-        if ours is not None
+        (cell.model, cell.graph == "with", cell.dataset, cell.protocol): round(cell.ours_mean)
+        for cell in table.cells.itertuples()
+        if cell.ours_mean is not None
     }
     assert found == {
         ("dcm", False, "texas", "honest"): 10,
@@ -58,9 +62,9 @@ def test_ablations_are_told_apart_by_their_setting(make_record):
     ]
 
     def means(name):
-        cells = build_table(name, records, ["texas"]).cells.items()
-        texas = {row.value: cell["texas"].ours["honest"] for row, cell in cells if row.model == "dcm" and not row.graph}
-        return {value: ours and round(ours.mean) for value, ours in texas.items()}
+        cells = build_table(name, records, ["texas"], ["dcm"], ["honest"]).cells
+        texas = cells[cells.graph == "without"].itertuples()
+        return {cell.value: cell.ours_mean and round(cell.ours_mean) for cell in texas}
 
     assert means("table2") == {None: 10}
     assert means("depth") == {0: None, 1: 10, 2: 20, 3: None, 4: None}
@@ -70,11 +74,10 @@ def test_ablations_are_told_apart_by_their_setting(make_record):
 def test_homophily_table_shows_homophily_as_a_share(make_record):
     records = [make_record(0.5, fold=0, homophily=0.9), make_record(0.5, fold=1, homophily=0.8)]
     table = build_table("homophily", records, ["texas"])
-    cell = table.cells[ResultRow("dcm", False)]["texas"]
-    assert cell.ours["honest"].mean == pytest.approx(0.85)
-    assert cell.difference("honest") == pytest.approx(0.85 - 0.99)
-    assert table.cells[ResultRow("input", True)]["texas"].paper.mean == 0.11
-    assert table.comparisons == ()
+    assert cell_of(table).ours_mean == pytest.approx(0.85)
+    assert cell_of(table).difference == pytest.approx(0.85 - 0.99)
+    assert cell_of(table, "input", "with").paper_mean == 0.11
+    assert table.tests.empty
     assert "latent graph at the reported epoch" in table.caption
 
 
@@ -82,18 +85,17 @@ def test_settings_are_never_mixed_in_a_cell(make_record):
     trial = [make_record(0.9, fold=fold, settings={"epochs": 5}) for fold in range(2)]
     real = [make_record(0.5, fold=fold) for fold in range(3)]
     table = build_table("table2", [*trial, *real], ["texas"])
-    assert table.cells[ResultRow("dcm", False)]["texas"].ours["honest"].mean == pytest.approx(50.0)
+    assert cell_of(table).ours_mean == pytest.approx(50.0)
     assert "texas, without graph, dcm, honest: 2 runs with other settings left out" in table.notes
 
     chosen = build_table("table2", [*trial, *real], ["texas"], settings={"epochs": 5})
-    assert chosen.cells[ResultRow("dcm", False)]["texas"].ours["honest"].folds.keys() == {0, 1}
+    assert cell_of(chosen).scores.keys() == {0, 1}
     assert not any("left out" in note for note in chosen.notes)
 
 
 def test_of_equal_groups_the_latest_is_shown(make_record):
     records = [make_record(0.5, settings={"epochs": 5}), make_record(0.75, settings={"epochs": 6})]
-    cell = build_table("table2", records, ["texas"]).cells[ResultRow("dcm", False)]["texas"]
-    assert cell.ours["honest"].mean == 75.0
+    assert cell_of(build_table("table2", records, ["texas"])).ours_mean == 75.0
 
 
 @pytest.mark.parametrize("settings", [None, {}])
@@ -103,31 +105,31 @@ def test_a_run_of_earlier_settings_is_shown_only_for_want_of_a_present_one(make_
 
     def texas(records):
         table = build_table("table2", records, ["texas"], ["dcm"], ["honest"], settings)
-        return table.cells[ResultRow("dcm", False)]["texas"].ours["honest"], [n for n in table.notes if "dcm" in n]
+        return cell_of(table).scores, [n for n in table.notes if "dcm" in n]
 
     alone, notes = texas(old)
-    assert len(alone.folds) == 3
+    assert len(alone) == 3
     assert notes == [
         "texas, without graph, dcm, honest: trained with settings that have changed since; to be run again"
     ]
     both, notes = texas([*old, make_record(0.75)])
-    assert both.folds == {0: 75.0}
+    assert both == {0: 75.0}
     assert notes == ["texas, without graph, dcm, honest: 3 runs with other settings left out"]
 
 
 def test_a_named_default_is_the_default(make_record):
     records = [make_record(0.5)]
     named = build_table("table2", records, ["texas"], settings={"dropout": 0.5})
-    assert named.cells[ResultRow("dcm", False)]["texas"].ours["honest"].mean == 50.0
+    assert cell_of(named).ours_mean == 50.0
     other = build_table("table2", records, ["texas"], settings={"dropout": 0.4})
-    assert other.cells[ResultRow("dcm", False)]["texas"].ours["honest"] is None
+    assert cell_of(other).ours_mean is None
 
 
 def test_runs_whose_settings_no_model_has_any_more_are_shown_as_such(make_record):
     resolved = Hashed(make_record().resolved, hue="red")
     gone = make_record(0.5, settings={"hue": "red"}, resolved=resolved)
     table = build_table("table2", [gone], ["texas"])
-    assert table.cells[ResultRow("dcm", False)]["texas"].ours["honest"].mean == 50.0
+    assert cell_of(table).ours_mean == 50.0
     assert any("have changed since" in note for note in table.notes)
 
 
@@ -139,10 +141,8 @@ def test_the_papers_contradictions_are_noted_where_they_are_shown():
     assert any("94.81" in note for note in build_table("sampling", []).notes)
     assert not any("94.81" in note for note in build_table("table1", [], ["cora"]).notes)
     # Each table is compared with its own printed value.
-    cells = [
-        build_table(name, []).cells[ResultRow("dcm-all", True)]["cs"].paper.mean for name in ("table1", "sampling")
-    ]
-    assert cells == [95.78, 94.81]
+    tables = [build_table(name, []) for name in ("table1", "sampling")]
+    assert [cell_of(table, "dcm-all", "with", "cs").paper_mean for table in tables] == [95.78, 94.81]
 
 
 @pytest.mark.parametrize("name", EXPERIMENTS)
@@ -166,9 +166,8 @@ def test_a_set_outside_the_paper_has_a_column_when_named(make_record):
     records = [make_record(0.75, dataset="cornell"), make_record(0.5)]
     table = build_table("table2", records, ["cornell"], ["dcm"], ["honest"])
     assert table.datasets == ("cornell",)
-    cell = table.cells[ResultRow("dcm", False)]["cornell"]
-    assert cell.ours["honest"].mean == 75.0
-    assert cell.paper is None
+    cell = cell_of(table, dataset="cornell")
+    assert (cell.ours_mean, cell.paper_printed) == (75.0, None)
     assert "cornell" not in build_table("table2", records).datasets
 
 

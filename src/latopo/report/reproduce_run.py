@@ -1,12 +1,13 @@
 """The report of a folder that ``latopo reproduce`` wrote: the tables of all finished runs."""
 
 from pathlib import Path
+from typing import Any
 
 from latopo.errors import LatopoError
 from latopo.report.report_data import ReportData, ShownCell, ShownRow, ShownTable
 from latopo.reproduce import Record, Store, build_table
-from latopo.reproduce import tables as built
-from latopo.reproduce.experiments import DATASET_TITLES, DEVELOPMENT, EXPERIMENTS, ResultRow
+from latopo.reproduce.experiments import DATASET_TITLES, DEVELOPMENT, EXPERIMENTS
+from latopo.reproduce.tables import ResultTable
 from latopo.reproduce.unit import PROTOCOLS, Protocol
 
 __all__ = ["read_results"]
@@ -43,56 +44,52 @@ def _tables(name: str, records: list[Record], protocol: Protocol) -> list[ShownT
     if not datasets:
         return []
     table = build_table(name, records, datasets, protocols=[protocol])
-    if not any(cell.ours.get(protocol) for row in table.cells.values() for cell in row.values()):
+    if table.cells.ours_mean.isna().all():
         return []
     return [_main_table(table, protocol), *_test_table(table, protocol)]
 
 
-def _title(table: built.ResultTable, protocol: Protocol, what: str = "") -> str:
+def _title(table: ResultTable, protocol: Protocol, what: str = "") -> str:
     return f"{table.experiment.title}{what} (protocol {protocol}: {_PROTOCOL_WORDS[protocol]})"
 
 
-def _columns(table: built.ResultTable) -> tuple[str, ...]:
+def _columns(table: ResultTable) -> tuple[str, ...]:
     return tuple(DATASET_TITLES[dataset] for dataset in table.datasets)
 
 
-def _main_table(table: built.ResultTable, protocol: Protocol) -> ShownTable:
+def _main_table(table: ResultTable, protocol: Protocol) -> ShownTable:
     rows = []
-    for row, cells in table.cells.items():
-        shown = tuple(_cell(cell, protocol) for cell in cells.values())
-        if any(cell.value is not None for cell in shown) or row.model == "input":
-            rows.append(ShownRow(_labels(table, row), shown))
+    for _, cells in table.cells.groupby(["graph", "model", "value"], sort=False, dropna=False):
+        if cells.ours_mean.notna().any() or cells.model.iloc[0] == "input":
+            rows.append(ShownRow(_labels(cells.iloc[0]), tuple(map(_cell, cells.itertuples()))))
     labels = ("graph", "model") if table.experiment.variable is None else ("graph", "model", table.experiment.variable)
     digits = 2 if table.experiment.scale == 100 else 3
     return ShownTable(_title(table, protocol), labels, _columns(table), tuple(rows), digits, table.caption, table.notes)
 
 
-def _labels(table: built.ResultTable, row: ResultRow) -> tuple[str, ...]:
-    model = "input graph" if row.model == "input" else row.model
-    labels = ("with" if row.graph else "without", model)
-    return labels if table.experiment.variable is None else (*labels, "–" if row.value is None else str(row.value))
+def _labels(cell: Any) -> tuple[str, ...]:
+    labels = (cell.graph, "input graph" if cell.model == "input" else cell.model)
+    return labels if cell.variable is None else (*labels, "–" if cell.value is None else str(cell.value))
 
 
-def _cell(cell: built.ResultCell, protocol: Protocol) -> ShownCell:
-    ours = cell.ours.get(protocol)
-    remark = "" if cell.paper is None else f"paper {cell.paper.printed}"
-    if ours is None:
+def _cell(cell: Any) -> ShownCell:
+    remark = "" if cell.paper_printed is None else f"paper {cell.paper_printed}"
+    if cell.ours_mean is None:
         return ShownCell(None, remark=remark)
-    if len(ours.folds) < cell.expected_folds:
-        remark = ", ".join(filter(None, [remark, f"{len(ours.folds)} of {cell.expected_folds} folds"]))
-    return ShownCell(ours.mean, ours.std, tuple(ours.folds.values()), remark, cell.difference(protocol))
+    if cell.folds < cell.expected_folds:
+        remark = ", ".join(filter(None, [remark, f"{cell.folds} of {cell.expected_folds} folds"]))
+    return ShownCell(cell.ours_mean, cell.ours_std, tuple(cell.scores.values()), remark, cell.difference)
 
 
-def _test_table(table: built.ResultTable, protocol: Protocol) -> list[ShownTable]:
+def _test_table(table: ResultTable, protocol: Protocol) -> list[ShownTable]:
     """Our models against each baseline: mean paired difference and adjusted p."""
     lines: dict[tuple[str, str, str], dict[str, ShownCell]] = {}
-    for item in table.comparisons:
-        if item.test.difference is None:
-            continue
-        untested = "one fold" if item.test.num_folds == 1 else "the same in every fold"
-        p_text = untested if item.p_adjusted is None else f"p = {item.p_adjusted:.3f}"
-        place = ("with" if item.graph else "without", item.model, item.baseline)
-        lines.setdefault(place, {})[item.dataset] = ShownCell(item.test.difference, remark=p_text)
+    for test in table.tests[table.tests.difference.notna()].itertuples():
+        untested = "one fold" if test.folds == 1 else "the same in every fold"
+        p_text = untested if test.p_holm is None else f"p = {test.p_holm:.3f}"
+        lines.setdefault((test.graph, test.model, test.baseline), {})[test.dataset] = ShownCell(
+            test.difference, remark=p_text
+        )
     if not lines:
         return []
     empty = ShownCell(None)

@@ -72,6 +72,11 @@ class ResultRow:
     graph: bool
     value: int | None = None
 
+    @property
+    def given(self) -> str:
+        """``with`` or ``without`` the input graph."""
+        return "with" if self.graph else "without"
+
 
 @dataclass(frozen=True)
 class Experiment:

@@ -1,27 +1,20 @@
 """Tables as Markdown, LaTeX (booktabs) and CSV, written atomically."""
 
-import csv
-import io
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import product
 from pathlib import Path
+from typing import Any
+
+import pandas as pd
 
 from latopo._files import atomic_path
-from latopo.reproduce.comparisons import Comparison
-from latopo.reproduce.experiments import DATASET_TITLES, ResultRow
-from latopo.reproduce.paper import PaperNumber, contradictions
-from latopo.reproduce.tables import ResultCell, ResultTable
-from latopo.reproduce.unit import Protocol
+from latopo.reproduce.experiments import DATASET_TITLES
+from latopo.reproduce.paper import contradictions, paper_number
+from latopo.reproduce.tables import ResultTable
 
-__all__ = ["cells_csv", "comparisons_csv", "folds_csv", "latex", "markdown", "write_table"]
+__all__ = ["latex", "markdown", "write_table"]
 
 _MISSING = "–"
 _Grid = list[list[str]]
-
-
-def _graph(graph: bool) -> str:
-    return "with" if graph else "without"
 
 
 def _signed(value: float, digits: int) -> str:
@@ -35,58 +28,53 @@ def _count(least: int, most: int, expected: int, noun: str) -> str:
     return f"{most} {plural}" if most == expected else f"{most}/{expected} {plural}"
 
 
-def _ours(cell: ResultCell, protocol: Protocol, digits: int) -> str:
+def _ours(cell: Any, digits: int) -> str:
     """``81.20 ± 6.10 (10 folds, 3 seeds), Δ −4.51``."""
-    ours = cell.ours.get(protocol)
-    if ours is None:
+    if cell.ours_mean is None:
         return _MISSING
-    spread = "" if ours.std is None else f" ± {ours.std:.{digits}f}"
-    folds = _count(len(ours.folds), len(ours.folds), cell.expected_folds, "fold")
-    difference = cell.difference(protocol)
-    delta = "" if difference is None else f", Δ {_signed(difference, digits)}"
-    return f"{ours.mean:.{digits}f}{spread} ({folds}, {_count(*ours.seeds, cell.expected_seeds, 'seed')}){delta}"
+    spread = "" if cell.ours_std is None else f" ± {cell.ours_std:.{digits}f}"
+    folds = _count(cell.folds, cell.folds, cell.expected_folds, "fold")
+    seeds = _count(cell.least_seeds, cell.most_seeds, cell.expected_seeds, "seed")
+    delta = "" if cell.difference is None else f", Δ {_signed(cell.difference, digits)}"
+    return f"{cell.ours_mean:.{digits}f}{spread} ({folds}, {seeds}){delta}"
 
 
-def _printed(number: PaperNumber | None) -> str:
-    if number is None:
+def _printed(cell: Any) -> str:
+    if cell.paper_printed is None:
         return _MISSING
-    is_contradicted = any(number in numbers for numbers in contradictions())
-    return f"{number.printed} †" if is_contradicted else number.printed
-
-
-def _label(table: ResultTable, row: ResultRow) -> str:
-    if row.model == "input":
-        return "input graph"
-    return row.model if row.value is None else f"{row.model}, {table.experiment.variable} = {row.value}"
+    number = paper_number(cell.table, cell.dataset, cell.graph == "with", cell.model, cell.value)
+    return f"{cell.paper_printed} †" if any(number in numbers for numbers in contradictions()) else cell.paper_printed
 
 
 def _main_grid(table: ResultTable) -> _Grid:
     """Header, then for every model one line per protocol and one with the paper's number."""
     digits = 2 if table.experiment.scale == 100 else 3
     grid = [["graph", "model", "protocol", *(DATASET_TITLES[dataset] for dataset in table.datasets)]]
-    for row, cells in table.cells.items():
-        label = [_graph(row.graph), _label(table, row)]
-        if row.model != "input":
-            for protocol in table.protocols:
-                grid.append([*label, protocol, *(_ours(cell, protocol, digits) for cell in cells.values())])
-        if any(cell.paper is not None for cell in cells.values()):
-            grid.append([*label, "(printed in the paper)", *(_printed(cell.paper) for cell in cells.values())])
+    for (graph, model, value), block in table.cells.groupby(["graph", "model", "value"], sort=False, dropna=False):
+        label = [graph, f"{model}, {table.experiment.variable} = {value}" if table.experiment.variable else model]
+        if model == "input":
+            label[1] = "input graph"
+        else:
+            for protocol, cells in block.groupby("protocol", sort=False):
+                grid.append([*label, protocol, *(_ours(cell, digits) for cell in cells.itertuples())])
+        if block.paper_printed.notna().any():
+            printed = block[block.protocol == table.protocols[0]].itertuples()
+            grid.append([*label, "(printed in the paper)", *map(_printed, printed)])
     return grid
 
 
-def _test_text(comparison: Comparison) -> str:
-    test, p_value = comparison.test, comparison.p_adjusted
+def _test_text(test: Any) -> str:
     if test.difference is None:
         return _MISSING
-    chance = "" if p_value is None else ", p < 0.001" if p_value < 0.001 else f", p = {p_value:.3f}"
-    return f"{_signed(test.difference, 2)}{chance} ({test.num_folds} {'fold' if test.num_folds == 1 else 'folds'})"
+    chance = "" if test.p_holm is None else ", p < 0.001" if test.p_holm < 0.001 else f", p = {test.p_holm:.3f}"
+    return f"{_signed(test.difference, 2)}{chance} ({test.folds} {'fold' if test.folds == 1 else 'folds'})"
 
 
 def _test_grid(table: ResultTable) -> _Grid:
     """Header, then one line per model of ours, graph setting, protocol and baseline."""
     lines: dict[tuple[str, ...], list[str]] = {}
-    for item in sorted(table.comparisons, key=lambda item: item.graph):
-        lines.setdefault((_graph(item.graph), item.model, item.baseline, item.protocol), []).append(_test_text(item))
+    for test in sorted(table.tests.itertuples(), key=lambda test: test.graph == "with"):
+        lines.setdefault((test.graph, test.model, test.baseline, test.protocol), []).append(_test_text(test))
     header = ["graph", "model", "against", "protocol", *(DATASET_TITLES[dataset] for dataset in table.datasets)]
     return [header, *([*place, *texts] for place, texts in lines.items())]
 
@@ -111,7 +99,7 @@ def markdown(table: ResultTable) -> str:
         | without | dcm | honest | – |
     """
     parts = [f"# {_escape_markdown(table.experiment.title)}", _markdown_grid(_main_grid(table))]
-    if table.comparisons:
+    if not table.tests.empty:
         parts += ["## Are our models better than the baselines?", _markdown_grid(_test_grid(table))]
     parts.append(_escape_markdown(table.caption))
     if table.notes:
@@ -153,67 +141,11 @@ def latex(table: ResultTable) -> str:
         >>> print(latex(build_table("depth", [], ["cora"], protocols=["honest"])).splitlines()[7])
         without & dcm, rounds = 1 & honest & -- \\\\
     """
-    grids = [_main_grid(table)] + ([_test_grid(table)] if table.comparisons else [])
+    grids = [_main_grid(table)] + ([_test_grid(table)] if not table.tests.empty else [])
     bodies = [rf"\resizebox{{\textwidth}}{{!}}{{{_latex_grid(grid)}}}" for grid in grids]
     caption = " ".join([table.caption, *(f"{note.rstrip('.')}." for note in table.notes)]).translate(_LATEX)
     parts = [r"\begin{table*}", r"\centering", *bodies, rf"\caption{{{caption}}}"]
     return "\n".join([*parts, rf"\label{{tab:latopo-{table.experiment.name}}}", r"\end{table*}"]) + "\n"
-
-
-def _csv(header: Sequence[str], lines: Iterable[Sequence[object]]) -> str:
-    text = io.StringIO()
-    csv.writer(text, lineterminator="\n").writerows([header, *lines])  # None is an empty field
-    return text.getvalue()
-
-
-_PLACE = ("table", "dataset", "graph", "model", "variable", "value", "protocol")
-_SUMMARY = ("ours_mean", "ours_std", "folds", "expected_folds", "least_seeds", "most_seeds", "expected_seeds")
-_PAPER = ("paper_mean", "paper_std", "paper_printed", "difference")
-_TEST = ("table", "dataset", "graph", "protocol", "model", "baseline", "folds", "difference", "t", "p", "p_holm")
-
-
-def _cells(table: ResultTable) -> Iterator[tuple[tuple[object, ...], ResultCell, Protocol]]:
-    """The fields that say where a cell stands, the cell, and the protocol."""
-    item = table.experiment
-    for row, cells in table.cells.items():
-        for (dataset, cell), protocol in product(cells.items(), table.protocols):
-            place = (item.name, dataset, _graph(row.graph), row.model, item.variable, row.value, protocol)
-            yield place, cell, protocol
-
-
-def cells_csv(table: ResultTable) -> str:
-    """One line per row, data set and protocol, at full precision; an empty field is a missing value.
-
-    Example:
-        >>> from latopo.reproduce.tables import build_table
-        >>> print(cells_csv(build_table("depth", [], ["cora"], protocols=["honest"])).splitlines()[2])
-        depth,cora,without,dcm,rounds,1,honest,,,0,10,0,0,1,78.8,1.84,78.80 ± 1.84,
-    """
-    lines = []
-    for place, cell, protocol in _cells(table):
-        ours, number = cell.ours.get(protocol), cell.paper
-        mean, std, folds = (None, None, 0) if ours is None else (ours.mean, ours.std, len(ours.folds))
-        counts = (folds, cell.expected_folds, *((0, 0) if ours is None else ours.seeds), cell.expected_seeds)
-        paper = (None, None, None) if number is None else (number.mean, number.std, number.printed)
-        lines.append((*place, mean, std, *counts, *paper, cell.difference(protocol)))
-    return _csv((*_PLACE, *_SUMMARY, *_PAPER), lines)
-
-
-def folds_csv(table: ResultTable) -> str:
-    """One line per row, data set, protocol and fold: the mean over the fold's seeds, in the table's unit."""
-    summaries = ((place, cell.ours.get(protocol)) for place, cell, protocol in _cells(table))
-    lines = ((*place, *fold) for place, ours in summaries if ours is not None for fold in ours.folds.items())
-    return _csv((*_PLACE, "fold", "score"), lines)
-
-
-def comparisons_csv(table: ResultTable) -> str:
-    """One line per test of a model of ours against a baseline; Holm's correction is in the last column."""
-    lines = []
-    for item in table.comparisons:
-        place = (table.experiment.name, item.dataset, _graph(item.graph), item.protocol, item.model, item.baseline)
-        test = item.test
-        lines.append((*place, test.num_folds, test.difference, test.statistic, test.p_value, item.p_adjusted))
-    return _csv(_TEST, lines)
 
 
 def write_table(table: ResultTable, folder: str | os.PathLike[str]) -> list[Path]:
@@ -221,16 +153,15 @@ def write_table(table: ResultTable, folder: str | os.PathLike[str]) -> list[Path
 
     Each file is replaced in one step, so a reader or a kill never meets half a table.
     """
-    formats: dict[str, Callable[[ResultTable], str]] = {
-        ".md": markdown, ".tex": latex, ".csv": cells_csv, "-folds.csv": folds_csv,
-    }  # fmt: skip
-    if table.comparisons:
-        formats["-tests.csv"] = comparisons_csv
+    texts = {".md": markdown(table), ".tex": latex(table)}
+    scores = [(*cell[:7], *score) for cell in table.cells.itertuples(index=False) for score in cell.scores.items()]
+    folds = pd.DataFrame(scores, columns=[*table.cells.columns[:7], "fold", "score"], dtype=object)
+    frames = {".csv": table.cells.drop(columns="scores"), "-folds.csv": folds}
+    frames |= {} if table.tests.empty else {"-tests.csv": table.tests}
+    texts |= {ending: frame.to_csv(index=False, lineterminator="\n") for ending, frame in frames.items()}
     Path(folder).mkdir(parents=True, exist_ok=True)
-    paths = []
-    for ending, render in formats.items():
-        path = Path(folder) / f"{table.experiment.name}{ending}"
+    paths = [Path(folder) / f"{table.experiment.name}{ending}" for ending in texts]
+    for path, text in zip(paths, texts.values(), strict=True):
         with atomic_path(path) as draft:
-            draft.write_text(render(table), encoding="utf-8", newline="")
-        paths.append(path)
+            draft.write_text(text, encoding="utf-8", newline="")
     return paths

@@ -1,29 +1,29 @@
 """From records to tables: ours beside the paper's, under both protocols, with the tests. Pure functions, no files."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from functools import cache
+from itertools import product
 from typing import Any
+
+import pandas as pd
 
 from latopo.errors import LatopoError
 from latopo.models import SYSTEMS
-from latopo.reproduce.comparisons import Comparison, Place, compare
-from latopo.reproduce.experiments import (
-    FOLDS,
-    Experiment,
-    ResultRow,
-    choose,
-    default_settings,
-    experiment,
-    seeds_of,
-)
-from latopo.reproduce.paper import ABLATION_DEFAULTS, PaperNumber, contradictions, paper_number, remarks
+from latopo.reproduce.comparisons import Place, compare
+from latopo.reproduce.experiments import FOLDS, Experiment, ResultRow, choose, default_settings, experiment, seeds_of
+from latopo.reproduce.paper import ABLATION_DEFAULTS, contradictions, paper_number, remarks
 from latopo.reproduce.record import Record
-from latopo.reproduce.statistics import Summary, summarize
+from latopo.reproduce.statistics import summarize
 from latopo.reproduce.unit import PROTOCOLS, Protocol, Unit
 
-__all__ = ["ResultCell", "ResultTable", "build_table"]
+__all__ = ["ResultTable", "build_table"]
 
+_COLUMNS = (
+    "table", "dataset", "graph", "model", "variable", "value", "protocol",
+    "ours_mean", "ours_std", "folds", "expected_folds", "least_seeds", "most_seeds", "expected_seeds",
+    "paper_mean", "paper_std", "paper_printed", "difference", "scores",
+)  # fmt: skip
 _CAPTION = (
     "Each number is the mean ± sample standard deviation (n − 1) over the authors' ten folds; seeds are averaged "
     "within a fold first. Protocol honest: the next chunk is the validation set, eight chunks train, and the test "
@@ -44,37 +44,16 @@ _TEST_CAPTION = (
 
 
 @dataclass(frozen=True)
-class ResultCell:
-    """One data set of one row.
-
-    Attributes:
-        ours: protocol → our summary in the table's unit, None where nothing has been run.
-        paper: the paper's number, None where it has none.
-        expected_folds: folds of a complete cell.
-        expected_seeds: seeds per fold of a complete cell.
-    """
-
-    ours: dict[Protocol, Summary | None]
-    paper: PaperNumber | None
-    expected_folds: int
-    expected_seeds: int
-
-    def difference(self, protocol: Protocol) -> float | None:
-        """Ours minus the paper's, None if either is missing."""
-        ours = self.ours.get(protocol)
-        return None if ours is None or self.paper is None else ours.mean - self.paper.mean
-
-
-@dataclass(frozen=True)
 class ResultTable:
-    """A table, ready to be rendered.
+    """A table, ready to be rendered. The frames have the columns of its CSV files; None stands for what is missing.
 
     Attributes:
         experiment: which table.
         datasets: columns.
         protocols: protocols shown.
-        cells: row → data set → cell, rows in order.
-        comparisons: the tests, empty for tables without our models or without baselines.
+        cells: one line per row, data set and protocol, in order: ours and the paper's, in the table's unit; ``scores``
+            are ours by fold.
+        tests: ours against the baselines; empty for tables without our models or without baselines.
         caption: how the numbers were made.
         notes: contradictions and slips of the paper, and what is to be known about single cells of ours.
     """
@@ -82,8 +61,8 @@ class ResultTable:
     experiment: Experiment
     datasets: tuple[str, ...]
     protocols: tuple[Protocol, ...]
-    cells: dict[ResultRow, dict[str, ResultCell]]
-    comparisons: tuple[Comparison, ...]
+    cells: pd.DataFrame
+    tests: pd.DataFrame
     caption: str
     notes: tuple[str, ...]
 
@@ -112,26 +91,26 @@ def build_table(
             default all count.
 
     Example:
-        >>> table = build_table("cycle-length", [], datasets=["cora"])
-        >>> table.cells[ResultRow("dcm", True, 5)]["cora"].paper.printed
-        '85.54 ± 2.43'
+        >>> table = build_table("cycle-length", [], datasets=["cora"], protocols=["honest"])
+        >>> table.cells[["graph", "value", "paper_printed"]].values.tolist()[-1]
+        ['with', 5, '85.54 ± 2.43']
     """
     item = experiment(name)
     columns, rows = item.columns(datasets), list(item.rows(models))
     protocols = choose(name, "protocol", PROTOCOLS, protocols)
     groups, notes = _choose(_grouped(item, columns, records, settings))
-    cells = {row: {dataset: _cell(item, groups, row, dataset, protocols) for dataset in columns} for row in rows}
+    tests = compare(item, groups, columns, protocols, rows)
     if item.quantity == "homophily":
-        given = ResultRow("input", True)
-        cells[given] = {dataset: _cell(item, {}, given, dataset, ()) for dataset in columns}
-    comparisons = compare(item, groups, columns, protocols, rows)
-    ours = " and ".join(system.name for system in SYSTEMS.values() if system.role == "ours")
-    caption = [f"{item.title}.", _CAPTION, item.caption, _TEST_CAPTION.format(ours=ours) if comparisons else ""]
-    caption.append(_other_settings(item, groups))
-    return ResultTable(
-        item, columns, protocols, cells, comparisons, " ".join(filter(None, caption)),
-        (*_paper_notes(cells, name), *notes, *_sampled_notes(groups)),
+        rows.append(ResultRow("input", True))
+    cells = pd.DataFrame(
+        [_cell(item, place, groups.get(place, ())) for place in product(rows, columns, protocols)],
+        columns=_COLUMNS, dtype=object,
     )  # fmt: skip
+    ours = " and ".join(system.name for system in SYSTEMS.values() if system.role == "ours")
+    caption = [f"{item.title}.", _CAPTION, item.caption, "" if tests.empty else _TEST_CAPTION.format(ours=ours)]
+    caption.append(_other_settings(item, groups))
+    all_notes = (*_paper_notes(name, rows, columns), *notes, *_sampled_notes(groups))
+    return ResultTable(item, columns, protocols, cells, tests, " ".join(filter(None, caption)), all_notes)
 
 
 def _grouped(
@@ -178,7 +157,7 @@ def _recipe(unit: Unit) -> str | None:
 def _words(place: Place) -> str:
     row, dataset, protocol = place
     named = row.model if row.value is None else f"{row.model} ({row.value})"
-    return f"{dataset}, {'with' if row.graph else 'without'} graph, {named}, {protocol}"
+    return f"{dataset}, {row.given} graph, {named}, {protocol}"
 
 
 def _choose(places: dict[Place, dict[str, list[Record]]]) -> tuple[dict[Place, list[Record]], list[str]]:
@@ -218,28 +197,26 @@ def _sampled_notes(groups: dict[Place, list[Record]]) -> list[str]:
     ]
 
 
-def _cell(
-    item: Experiment,
-    groups: dict[Place, list[Record]],
-    row: ResultRow,
-    dataset: str,
-    protocols: Sequence[Protocol],
-) -> ResultCell:
-    ours = {
-        protocol: summarize(groups.get((row, dataset, protocol), ()), item.quantity, item.scale)
-        for protocol in protocols
-    }
+def _cell(item: Experiment, place: Place, records: Sequence[Record]) -> tuple[object, ...]:
+    row, dataset, protocol = place
+    ours = summarize(records, item.quantity, item.scale)
     number = paper_number(item.name, dataset, row.graph, row.model, row.value)
-    return ResultCell(ours, number, len(FOLDS), len(seeds_of(dataset)))
+    scores, mean, std, seeds = ({}, None, None, (0, 0)) if ours is None else astuple(ours)
+    paper = (None, None, None) if number is None else (number.mean, number.std, number.printed)
+    difference = None if ours is None or number is None else ours.mean - number.mean
+    return (
+        item.name, dataset, row.given, row.model, item.variable, row.value, protocol,
+        mean, std, len(scores), len(FOLDS), *seeds, len(seeds_of(dataset)), *paper, difference, scores,
+    )  # fmt: skip
 
 
-def _paper_notes(cells: dict[ResultRow, dict[str, ResultCell]], name: str) -> list[str]:
+def _paper_notes(name: str, rows: Iterable[ResultRow], columns: Sequence[str]) -> list[str]:
     """The paper's contradictions about cells that are shown, then its other slips."""
-    shown = {cell.paper for row in cells.values() for cell in row.values()}
+    shown = {paper_number(name, dataset, row.graph, row.model, row.value) for row, dataset in product(rows, columns)}
     notes = []
     for numbers in contradictions():
         if shown & set(numbers):
-            places = " and ".join(f"{number.printed} in {number.table}" for number in numbers)
-            graph = "with" if numbers[0].graph else "without"
-            notes.append(f"† {numbers[0].dataset}, {graph} graph, {numbers[0].model}: the paper prints {places}")
+            first, places = numbers[0], " and ".join(f"{number.printed} in {number.table}" for number in numbers)
+            given = "with" if first.graph else "without"
+            notes.append(f"† {first.dataset}, {given} graph, {first.model}: the paper prints {places}")
     return [*notes, *(f"The paper: {remark}" for remark in remarks(name))]
