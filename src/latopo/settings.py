@@ -124,13 +124,7 @@ def _parts(settings: Settings) -> Iterator[tuple[str, Settings]]:
 
 
 def names_of(settings: Settings) -> list[str]:
-    """Names of all fields, here and in the parts below.
-
-    Example:
-        >>> from latopo.models.settings import TopK
-        >>> names_of(TopK())
-        ['k']
-    """
+    """Names of all fields, here and in the parts below."""
     own = [item.name for item in fields(settings)]
     return own + [name for _, part in _parts(settings) for name in names_of(part)]
 
@@ -175,13 +169,7 @@ def _part(value: Any, declared: Any) -> Any:
 
 
 def to_plain(settings: Settings) -> dict[str, Any]:
-    """Settings as JSON's types; a part has its ``kind`` beside its fields, if it has one.
-
-    Example:
-        >>> from latopo.models.settings import TopK
-        >>> to_plain(TopK(k=7))
-        {'kind': 'topk', 'k': 7}
-    """
+    """Settings as JSON's types; a part has its ``kind`` beside its fields, if it has one."""
     plain: dict[str, Any] = {"kind": settings.kind} if settings.kind else {}
     for item in fields(settings):
         value = getattr(settings, item.name)

@@ -1,4 +1,5 @@
 import errno
+import json
 import os
 from pathlib import Path
 
@@ -7,7 +8,7 @@ import torch
 
 from latopo import CellComplex
 from latopo.errors import LatopoError
-from latopo.table.fit_folder import _write_complex, check_run_file, check_run_folder, new_run_folder
+from latopo.table.fit_folder import _write_complex, check_run_folder, new_run_folder, read_run_file
 
 
 def crash_while_writing(folder):
@@ -87,28 +88,30 @@ GOOD = {
 
 
 @pytest.mark.parametrize("name", GOOD)
-def test_files_of_the_right_form_pass(name):
-    assert check_run_file(Path(name), GOOD[name]) == GOOD[name]
+def test_files_of_the_right_form_pass(tmp_path, name):
+    (tmp_path / name).write_text(json.dumps(GOOD[name]))
+    assert read_run_file(tmp_path, name) == GOOD[name]
 
 
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
+        ("run.json", {**GOOD["run.json"], "target": 5}, r"run.json is damaged \(expected the type str at 'target'"),
         (
             "run.json",
-            {**GOOD["run.json"], "target": 5},
-            r"run.json is damaged \(expected 'target' of type str, got 5\)",
+            {**GOOD["run.json"], "id_column": [1]},
+            r"expected the type str \| None at 'id_column', got \[1\]",
         ),
-        ("run.json", {**GOOD["run.json"], "id_column": [1]}, r"expected 'id_column' of type str \| None, got \[1\]"),
-        ("metrics.json", {"score": "R2"}, "expected 'training_rows' of type int, got None"),
+        ("metrics.json", {"score": "R2"}, "expected the type int at 'training_rows', got None"),
         ("metrics.json", [], r"expected an object, got \[\]"),
         ("anchors.json", {}, "expected a list, got {}"),
-        ("history.json", [1], r"expected a list, got \[1\]"),
+        ("history.json", [1], "expected an object in the list, got 1"),
     ],
 )
-def test_files_of_another_form_are_named(name, content, message):
+def test_files_of_another_form_are_named(tmp_path, name, content, message):
+    (tmp_path / name).write_text(json.dumps(content))
     with pytest.raises(LatopoError, match=message):
-        check_run_file(Path(name), content)
+        read_run_file(tmp_path, name)
 
 
 def test_the_most_probable_cells_come_first(tmp_path):

@@ -1,4 +1,5 @@
 import json
+from dataclasses import asdict
 
 import numpy as np
 import pandas as pd
@@ -53,7 +54,7 @@ def test_unknown_and_missing_categories():
 
 
 def test_json_round_trip(preprocessing):
-    again = Preprocessing.from_json(json.loads(json.dumps(preprocessing.to_json())))
+    again = Preprocessing.from_json(json.loads(json.dumps(asdict(preprocessing))))
     assert again == preprocessing
 
 

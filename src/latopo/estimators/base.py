@@ -39,21 +39,13 @@ _BLOCK = 2**14  # queries at a time for a model without a complex
 
 
 class Answers(NamedTuple):
-    """What queries get.
+    """What queries get."""
 
-    Attributes:
-        prediction: class scores or values, [Q, out].
-        features: what the head saw, [Q, width].
-        ptr: the anchors of query i are ``anchor[ptr[i]:ptr[i + 1]]``, [Q + 1].
-        anchor: numbers of training rows, ascending for each query, [D].
-        prob: probability with which the query chose the anchor, [D].
-    """
-
-    prediction: Tensor
-    features: Tensor
-    ptr: Tensor
-    anchor: Tensor
-    prob: Tensor
+    prediction: Tensor  # class scores or values, [Q, out]
+    features: Tensor  # what the head saw, [Q, width]
+    ptr: Tensor  # the anchors of query i are anchor[ptr[i]:ptr[i + 1]], [Q + 1]
+    anchor: Tensor  # numbers of training rows, ascending for each query, [D]
+    prob: Tensor  # probability with which the query chose the anchor, [D]
 
 
 class DCMEstimator(BaseEstimator):

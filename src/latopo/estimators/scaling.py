@@ -26,10 +26,6 @@ class Scaling(NamedTuple):
     Attributes:
         shift: [d].
         factor: [d].
-
-    Example:
-        >>> Scaling.of("fit", np.array([[1.0, 5.0], [3.0, 5.0]])).apply(np.array([[4.0, 5.0]]))
-        tensor([[2., 0.]], dtype=torch.float64)
     """
 
     shift: FloatArray

@@ -23,11 +23,6 @@ def validation_split(
             training row.
         fraction: share of the validation rows; 0 for none.
         random: the random numbers.
-
-    Example:
-        >>> train, chosen = validation_split(np.arange(40), None, 0.1, np.random.RandomState(0))
-        >>> len(train), len(chosen)
-        (36, 4)
     """
     if not 0 <= fraction < 1:
         raise LatopoError(f"validation_fraction must be at least 0 and below 1, got {fraction}")

@@ -10,11 +10,13 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from safetensors.torch import load_file
+from safetensors import SafetensorError
+from safetensors.torch import load as from_bytes
 from safetensors.torch import save as to_bytes
 from sklearn.utils.validation import check_is_fitted
 
 from latopo._files import write_files
+from latopo._stored import read_json, read_stored
 from latopo._version import __version__
 from latopo.complex import CellComplex
 from latopo.complex.storage import serialise
@@ -35,6 +37,10 @@ __all__ = ["load_estimator", "save_estimator"]
 FORMAT = 2
 _CLASSES: dict[str, type[DCMEstimator]] = {cls.__name__: cls for cls in (DCMClassifier, DCMRegressor, DCMTransformer)}
 _FILES = ("model.json", "weights.safetensors", "complex.safetensors", "features.safetensors")
+_FORM = {
+    "format": int, "class": str, "parameters": dict, "classes": list | None, "feature_names": list | None,
+    "features": int, "target": [int | float], "polygon_rule": dict | None, "checksums": dict.fromkeys(_FILES, str),
+}  # fmt: skip
 
 
 def save_estimator(estimator: DCMEstimator, folder: str | os.PathLike[str]) -> None:
@@ -64,9 +70,9 @@ def save_estimator(estimator: DCMEstimator, folder: str | os.PathLike[str]) -> N
     if (fitted := estimator._fitted) is not None:
         tensors |= {"hidden": fitted.hidden, "x_aux": fitted.topology.x_aux}
     files["features.safetensors"] = to_bytes({name: tensor.contiguous() for name, tensor in tensors.items()})
-    described = {**_describe(estimator), "checksums": {name: _checksum(files[name]) for name in _FILES}}
+    checksums = {name: hashlib.sha256(files[name]).hexdigest() for name in _FILES}
     try:
-        files["estimator.json"] = json.dumps(described, indent=2).encode()
+        files["estimator.json"] = json.dumps({**_describe(estimator), "checksums": checksums}, indent=2).encode()
     except TypeError as error:
         raise LatopoError(f"save_estimator: expected numbers and texts as parameters and classes: {error}") from error
     write_files(folder, files)
@@ -79,25 +85,37 @@ def load_estimator(folder: str | os.PathLike[str]) -> Any:
         LatopoError: a file is missing, damaged or changed, or written by a newer latopo.
     """
     source = Path(folder)
-    described = _read_description(source)
-    for name in _FILES:
-        _check(source / name, described["checksums"][name])
+    described = read_json(source / "estimator.json", _FORM, version=FORMAT)
+    for name, expected in described["checksums"].items():
+        if hashlib.sha256(read_stored(source / name)).hexdigest() != expected:
+            raise LatopoError(f"load_estimator: {source / name} was changed or is incomplete; fit again")
     try:
         return _restore(source, described)
-    except (KeyError, TypeError, ValueError, RuntimeError) as error:
-        raise LatopoError(f"load_estimator: the files in {source} do not belong together: {error}") from error
+    except (KeyError, TypeError, ValueError, RuntimeError, SafetensorError) as error:
+        raise LatopoError(
+            f"load_estimator: the files in {source} are damaged or do not belong together: {error}"
+        ) from error
 
 
 def _describe(estimator: DCMEstimator) -> dict[str, Any]:
     classes: NDArray[Any] | None = getattr(estimator, "classes_", None)
     names: NDArray[Any] | None = getattr(estimator, "feature_names_in_", None)
-    parameters = {name: value for name, value in estimator.get_params().items() if name != "random_state"}
+    if classes is not None and classes.dtype.kind not in "biufUO":  # dates would come back as something else
+        raise LatopoError(
+            f"save_estimator: the classes are of type {classes.dtype}, expected numbers or texts; fit with "
+            "y.astype(str)"
+        )
+    parameters = {
+        name: value.item() if isinstance(value, np.generic) else value
+        for name, value in estimator.get_params().items()
+        if name != "random_state"
+    }
     return {
         "format": FORMAT,
         "latopo": __version__,
         "class": type(estimator).__name__,
-        "parameters": {name: _plain(value) for name, value in parameters.items()},
-        "classes": None if classes is None else _plain_classes(classes),
+        "parameters": parameters,
+        "classes": None if classes is None else classes.tolist(),
         "feature_names": None if names is None else names.tolist(),
         "features": estimator.n_features_in_,
         "target": [estimator.target_mean_, estimator.target_scale_],
@@ -105,24 +123,10 @@ def _describe(estimator: DCMEstimator) -> dict[str, Any]:
     }
 
 
-def _plain_classes(classes: NDArray[Any]) -> list[Any]:
-    # Dates would come back as something else, or not at all.
-    if classes.dtype.kind not in "biufUO":
-        raise LatopoError(
-            f"save_estimator: the classes are of type {classes.dtype}, expected numbers or texts; fit with "
-            "y.astype(str)"
-        )
-    return classes.tolist()
-
-
-def _plain(value: Any) -> Any:
-    return value.item() if isinstance(value, np.generic) else value
-
-
 def _restore(source: Path, described: dict[str, Any]) -> DCMEstimator:
     estimator = _CLASSES[described["class"]](**described["parameters"])
     model = load_model(source).double()
-    tensors = load_file(source / "features.safetensors")
+    tensors = from_bytes(read_stored(source / "features.safetensors"))
     estimator.n_features_in_ = described["features"]
     if described["feature_names"] is not None:
         estimator.feature_names_in_ = np.array(described["feature_names"], dtype=object)
@@ -141,34 +145,3 @@ def _restore(source: Path, described: dict[str, Any]) -> DCMEstimator:
         fitted = model.latent.fit(tensors["hidden"], FittedTopology(cells, tensors["x_aux"], rule))
     estimator._adopt(model, fitted)
     return estimator
-
-
-def _read_description(source: Path) -> dict[str, Any]:
-    try:
-        described = json.loads((source / "estimator.json").read_text(encoding="utf-8"))
-        written, known = described["format"], set(described["checksums"])
-    except OSError as error:
-        raise LatopoError(f"load_estimator: {source / 'estimator.json'} cannot be read: {error.strerror}") from error
-    except (ValueError, KeyError, TypeError) as error:
-        raise LatopoError(f"load_estimator: {source / 'estimator.json'} is damaged ({error}); fit again") from error
-    if written != FORMAT:
-        raise LatopoError(
-            f"load_estimator: {source} has format {written}, this latopo {__version__} reads format {FORMAT}; it was "
-            f"written by latopo {described.get('latopo')}: install that version, or fit again"
-        )
-    if known != set(_FILES) or described.get("class") not in _CLASSES:
-        raise LatopoError(f"load_estimator: {source / 'estimator.json'} is damaged; fit again")
-    return described
-
-
-def _checksum(content: bytes) -> str:
-    return hashlib.sha256(content).hexdigest()
-
-
-def _check(path: Path, expected: str) -> None:
-    try:
-        found = _checksum(path.read_bytes())
-    except OSError as error:
-        raise LatopoError(f"load_estimator: {path} cannot be read: {error.strerror}") from error
-    if found != expected:
-        raise LatopoError(f"load_estimator: {path} was changed or is incomplete (its checksum differs); fit again")

@@ -4,10 +4,12 @@ import json
 import os
 from pathlib import Path
 
-from safetensors.torch import load_file
+from safetensors import SafetensorError
+from safetensors.torch import load as from_bytes
 from safetensors.torch import save as to_bytes
 
 from latopo._files import write_files
+from latopo._stored import read_json, read_stored
 from latopo._version import __version__
 from latopo.errors import LatopoError
 from latopo.models.branch_net import BranchNet, DCMNet, DGMNet
@@ -19,6 +21,7 @@ from latopo.settings import from_plain, to_plain
 __all__ = ["load_model", "model_files", "save_model"]
 
 FORMAT = 2
+_FORM = {"format": int, "class": str, "in_channels": int, "out_channels": int, "settings": object}
 _CLASSES: dict[str, type[Model]] = {cls.__name__: cls for cls in (MLP, GCN, BranchNet, DGMNet, DCMNet)}
 
 
@@ -48,29 +51,13 @@ def load_model(folder: str | os.PathLike[str]) -> Model:
         LatopoError: a file is missing, broken, changed, or written by a newer latopo.
     """
     source = Path(folder)
-    try:
-        described = json.loads((source / "model.json").read_text())
-        weights = load_file(source / "weights.safetensors")
-    except OSError as error:
-        raise LatopoError(
-            f"load_model: {error.filename or source} cannot be read; is {source} a saved model?"
-        ) from error
-    except Exception as error:
-        raise LatopoError(f"load_model: {source} is broken ({error}); save the model again") from error
-    if not isinstance(described, dict):
-        described = {}
-    if described.get("format") != FORMAT or described.get("class") not in _CLASSES:
-        raise LatopoError(
-            f"load_model: {source / 'model.json'} has format {described.get('format')} and class "
-            f"{described.get('class')}, expected format {FORMAT}; it may be of a newer latopo than {__version__}"
-        )
+    described = read_json(source / "model.json", _FORM, version=FORMAT, remedy="save the model again")
+    weights = read_stored(source / "weights.safetensors")
     try:
         cls = _CLASSES[described["class"]]
         settings = from_plain(type(cls.default), described["settings"])
         model = cls(described["in_channels"], described["out_channels"], settings)
-        model.load_state_dict(weights)
-    except (TypeError, RuntimeError, KeyError, LatopoError) as error:
-        raise LatopoError(
-            f"load_model: the settings and weights in {source} do not belong together: {error}"
-        ) from error
+        model.load_state_dict(from_bytes(weights))
+    except (TypeError, RuntimeError, KeyError, SafetensorError, LatopoError) as error:
+        raise LatopoError(f"load_model: the files in {source} are broken or do not belong together: {error}") from error
     return model.eval()

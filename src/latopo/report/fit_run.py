@@ -7,9 +7,8 @@ import numpy as np
 
 from latopo.complex import CellComplex
 from latopo.draw import Snapshot
-from latopo.report.read_files import read_json
 from latopo.report.report_data import TRAIN, Baseline, History, Points, ReportData, Score
-from latopo.table.fit_folder import check_run_file
+from latopo.table.fit_folder import read_run_file
 
 __all__ = ["read_fit_run"]
 
@@ -27,25 +26,20 @@ def read_fit_run(folder: Path) -> ReportData:
     Two files are optional: ``points.json`` (lists ``target``, ``prediction`` and, for classes, ``probability``, null
     for unknown) and ``history.json`` (one object per epoch).
     """
-    settings, metrics, names = (_read(folder / f"{name}.json") for name in ("run", "metrics", "anchors"))
-    epochs = _read(folder / "history.json") or []
+    settings, metrics, names = (read_run_file(folder, f"{name}.json") for name in ("run", "metrics", "anchors"))
+    epochs, points = (
+        read_run_file(folder, name) if (folder / name).is_file() else None for name in ("history.json", "points.json")
+    )
     history: History = {name: [epoch[name] for epoch in epochs] for name in epochs[0]} if epochs else {}
     return ReportData(
         title=f"Predicting {settings['target']}",
         story=_story(settings["target"], metrics),
         score=_score(metrics),
-        points=_points(_read(folder / "points.json"), tuple(map(str, names)), settings["task"] == "classification"),
+        points=_points(points, tuple(map(str, names)), settings["task"] == "classification"),
         snapshots=(Snapshot(CellComplex.load(folder / "complex.safetensors"), title="Fitted complex"),),
         histories={"fit": history} if history else {},
         settings={**settings, **{name: value for name, value in metrics.items() if not isinstance(value, dict)}},
     )
-
-
-def _read(path: Path) -> Any:
-    """A file's checked content, None if an optional one is missing."""
-    if path.name in ("points.json", "history.json") and not path.is_file():
-        return None
-    return check_run_file(path, read_json(path))
 
 
 def _points(content: dict[str, Any] | None, names: tuple[str, ...], has_classes: bool) -> Points | None:

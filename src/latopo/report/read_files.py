@@ -1,39 +1,26 @@
-"""Reading JSON and CSV files, with errors that name the file."""
+"""The files of a run of ``latopo train``, with errors that name the file."""
 
 import csv
-import json
-from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+from latopo import _stored
 from latopo.errors import LatopoError
 
 __all__ = ["read_columns", "read_json"]
 
-
-def read_json(path: Path) -> Any:
-    """The content of a JSON file."""
-    return _read(path, json.loads)
+read_json = partial(_stored.read_json, remedy="run it again")
 
 
 def read_columns(path: Path) -> dict[str, list[Any]]:
     """The columns of a CSV file with a header: ``part`` as text, others as floats, None where empty."""
-    return _read(path, _columns)
-
-
-def _columns(text: str) -> dict[str, list[Any]]:
-    header, *rows = csv.reader(text.splitlines())
-    columns = zip(*rows, strict=True) if rows else ((),) * len(header)
-    return {
-        name: [cell if name == "part" else float(cell) if cell else None for cell in cells]
-        for name, cells in zip(header, columns, strict=True)
-    }
-
-
-def _read(path: Path, parse: Callable[[str], Any]) -> Any:
     try:
-        return parse(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise LatopoError(f"report: {path} cannot be read: {error.strerror}") from error
+        header, *rows = csv.reader(_stored.read_stored(path).decode("utf-8").splitlines())
+        columns = zip(*rows, strict=True) if rows else ((),) * len(header)
+        return {
+            name: [cell if name == "part" else float(cell) if cell else None for cell in cells]
+            for name, cells in zip(header, columns, strict=True)
+        }
     except ValueError as error:
-        raise LatopoError(f"report: {path} is damaged ({error}); run it again") from error
+        raise LatopoError(f"{path} is damaged ({error}); run it again") from error

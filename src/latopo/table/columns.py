@@ -50,12 +50,7 @@ class Column:
         return [f"{self.name}={'(missing)' if value is None else value}" for value in self.values]
 
     def encode(self, cells: Cells) -> tuple[FloatArray, list[str]]:
-        """Features [rows, features], and notes on missing values and new categories.
-
-        Example:
-            >>> Column("colour", "category", values=("red", "blue")).encode(np.array(["blue", "red"], object))
-            (array([[0., 1.], [1., 0.]]), [])
-        """
+        """Features [rows, features], and notes on missing values and new categories."""
         if self.kind != "category":
             values = parse_cells(self.name, self.kind, cells)
             return np.where(np.isnan(values), self.fill, values)[:, None], self.missing(values)
@@ -72,12 +67,7 @@ class Column:
 
 
 def read_cells(values: Iterable[Any]) -> Cells:
-    """The cells of a column of any type: numbers and dates as they are, the others as text without outer blanks.
-
-    Example:
-        >>> read_cells(pd.Series([1.5, float("nan")])), read_cells([" red ", "", True])
-        (array([1.5, None], dtype=object), array(['red', None, 'True'], dtype=object))
-    """
+    """The cells of a column of any type: numbers and dates as they are, the others as text without outer blanks."""
     return np.array([_cell(value) for value in values], object)
 
 
@@ -94,12 +84,7 @@ def as_texts(cells: Cells) -> Cells:
 
 
 def read_numbers(cells: Cells) -> FloatArray:
-    """The numbers among the cells, infinite ones too; NaN elsewhere.
-
-    Example:
-        >>> read_numbers(np.array([2, "1.5", "-inf", "x", None], object))
-        array([ 2. ,  1.5, -inf,  nan,  nan])
-    """
+    """The numbers among the cells, infinite ones too; NaN elsewhere."""
     known = ~np.isnan(pd.to_numeric(cells, errors="coerce"))
     return np.where(known, cells, np.nan).astype(np.float64)  # rounds correctly, as to_numeric does from pandas 3 on
 

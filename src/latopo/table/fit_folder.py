@@ -5,6 +5,7 @@ import os
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, NamedTuple
 from uuid import uuid4
@@ -12,6 +13,7 @@ from uuid import uuid4
 import numpy as np
 import pandas as pd
 
+from latopo._stored import read_json
 from latopo._version import __version__
 from latopo.complex import CellComplex
 from latopo.errors import LatopoError
@@ -19,17 +21,17 @@ from latopo.estimators.storage import load_estimator, save_estimator
 from latopo.table.preprocessing import Preprocessing
 from latopo.table.spreadsheet import write_csv
 
-__all__ = ["FittedRun", "check_run_file", "check_run_folder", "new_run_folder", "read_run", "write_run"]
+__all__ = ["FittedRun", "check_run_folder", "new_run_folder", "read_run", "read_run_file", "write_run"]
 
 FORMAT = 1
 _MARK = "run.json"
-# What these files must hold, for all who read them: an object with such fields, or a list of such items.
+# What these files must hold, for all who read them.
 _FORMS: dict[str, Any] = {
     _MARK: {"format": int, "target": str, "task": str, "id_column": str | None},
     "metrics.json": {"score": str, "training_rows": int, "held_out_rows": int, "held_out": dict | None},
     "points.json": {"target": list, "prediction": list},
-    "anchors.json": object,
-    "history.json": dict,
+    "anchors.json": list,
+    "history.json": [dict],
 }
 _OWN = (
     *(*_FORMS, "preprocessing.json", "estimator.json", "model.json"),
@@ -106,7 +108,7 @@ def write_run(folder: Path, run: FittedRun, metrics: dict[str, Any], targets: li
     save_estimator(estimator, folder)
     predictions = estimator.transduction_[estimator.anchor_rows_].tolist()
     contents = {
-        "preprocessing.json": run.preprocessing.to_json(),
+        "preprocessing.json": asdict(run.preprocessing),
         "metrics.json": metrics,
         "anchors.json": run.anchor_ids,
         "points.json": {"target": targets, "prediction": predictions},
@@ -127,15 +129,8 @@ def read_run(folder: Path) -> FittedRun:
     """
     if not (folder / _MARK).is_file():
         raise LatopoError(f"{folder} is not a run of latopo fit: it has no {_MARK}")
-    settings = _read_json(folder / _MARK)
-    if isinstance(settings, dict) and settings.get("format", FORMAT) != FORMAT:
-        raise LatopoError(
-            f"{folder} was written by latopo {settings.get('latopo')} in format {settings['format']}, but this latopo "
-            f"{__version__} reads format {FORMAT}; upgrade latopo, or fit again"
-        )
-    check_run_file(folder / _MARK, settings)
-    preprocessing = Preprocessing.from_json(_read_json(folder / "preprocessing.json"))
-    anchor_ids = check_run_file(folder / "anchors.json", _read_json(folder / "anchors.json"))
+    settings, anchor_ids = read_run_file(folder, _MARK), read_run_file(folder, "anchors.json")
+    preprocessing = Preprocessing.from_json(read_json(folder / "preprocessing.json"))
     estimator = load_estimator(folder)
     features, anchors = len(preprocessing.feature_names), estimator.complex_.num_nodes
     if estimator.n_features_in_ != features or len(anchor_ids) != anchors:
@@ -143,38 +138,9 @@ def read_run(folder: Path) -> FittedRun:
     return FittedRun(settings, preprocessing, estimator, [str(name) for name in anchor_ids])
 
 
-def check_run_file(path: Path, content: Any) -> Any:
-    """The content of one of the checked files, if it has the right form; else an error that names the file.
-
-    Example:
-        >>> check_run_file(Path("run/anchors.json"), 5)
-        Traceback (most recent call last):
-        latopo.errors.LatopoError: run/anchors.json is damaged (expected a list, got 5); fit again
-    """
-    form = _FORMS[path.name]
-    if not isinstance(form, dict):
-        if not isinstance(content, list) or not all(isinstance(item, form) for item in content):
-            raise _damaged(path, "a list", content)
-        return content
-    if not isinstance(content, dict):
-        raise _damaged(path, "an object", content)
-    for name, kind in form.items():
-        if not isinstance(content.get(name), kind):
-            raise _damaged(path, f"{name!r} of type {getattr(kind, '__name__', kind)}", content.get(name))
-    return content
-
-
-def _damaged(path: Path, expected: str, got: Any) -> LatopoError:
-    return LatopoError(f"{path} is damaged (expected {expected}, got {str(got)[:50]}); fit again")
-
-
-def _read_json(path: Path) -> Any:
-    try:
-        return json.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise LatopoError(f"{path} cannot be read: {error.strerror}") from error
-    except ValueError as error:
-        raise LatopoError(f"{path} is damaged ({error}); fit again") from error
+def read_run_file(folder: Path, name: str) -> Any:
+    """The content of one of a run's JSON files, checked."""
+    return read_json(folder / name, _FORMS[name], version=FORMAT if name == _MARK else None)
 
 
 def _write_complex(folder: Path, cx: CellComplex, ids: list[str]) -> None:

@@ -1,7 +1,7 @@
 """From the columns of a table to features, kept as JSON."""
 
 from collections.abc import Collection, Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -78,13 +78,9 @@ class Preprocessing:
         parts, remarks = zip(*(column.encode(read_cells(cells)) for column, cells in columns), strict=True)
         return np.column_stack(parts), _named(names, remarks)
 
-    def to_json(self) -> dict[str, Any]:
-        """A dictionary for :func:`json.dumps`."""
-        return asdict(self)
-
     @classmethod
     def from_json(cls, stored: Any) -> "Preprocessing":
-        """From what :meth:`to_json` gave; an error if it is something else."""
+        """From what ``dataclasses.asdict`` gave; an error if it is something else."""
         try:
             columns = [Column(**{**column, "values": tuple(column["values"])}) for column in stored["columns"]]
             if not columns or any(column.kind not in ("number", "date", "category") for column in columns):

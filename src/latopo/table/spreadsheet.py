@@ -11,12 +11,7 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r", "|", "%")
 
 
 def safe_cell(value: Any) -> Any:
-    """The value, with an apostrophe in front if a spreadsheet would run it as a formula; numbers stay.
-
-    Example:
-        >>> safe_cell("=1+1"), safe_cell("-3.5"), safe_cell("plain")
-        ("'=1+1", '-3.5', 'plain')
-    """
+    """The value, with an apostrophe in front if a spreadsheet would run it as a formula; numbers stay."""
     if not isinstance(value, str) or not value.lstrip(" ").startswith(_FORMULA):
         return value
     try:

@@ -29,10 +29,6 @@ def read_target(column: pd.Series, task: str = "auto") -> Target:
 
     Raises:
         LatopoError: it is empty, has one class or a class of one row, or text among numbers.
-
-    Example:
-        >>> read_target(pd.Series(["a", "b", None, "b", "a"], name="kind")).values.tolist()
-        ['a', 'b', '', 'b', 'a']
     """
     if task not in ("auto", "classification", "regression"):
         raise LatopoError(f"--task must be auto, classification or regression, got {task!r}")

@@ -1,0 +1,72 @@
+"""Reading the files of a saved model or run: they may be damaged, or a stranger's, so everything about them is checked.
+
+The form that a JSON file must have is data: a type (or a union of types), ``[form]`` for a list of such items, or
+``{"name": form}`` for an object with such fields; other fields may stand beside them.
+"""
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+from latopo._version import __version__
+from latopo.errors import LatopoError
+
+__all__ = ["read_json", "read_stored"]
+
+_LARGEST_JSON = 2**28  # bytes; a million rows take a tenth of it
+
+
+def read_stored(path: Path, largest: int = 2**34) -> bytes:
+    """The content of a regular file of at most ``largest`` bytes; a pipe would hang, and a device never end."""
+    try:
+        if (size := path.stat().st_size) > largest or not path.is_file():
+            raise LatopoError(f"{path} is not a regular file of at most {largest:,} bytes (it has {size:,})")
+        return path.read_bytes()
+    except OSError as error:
+        raise LatopoError(f"{path} cannot be read: {error.strerror}") from error
+
+
+def read_json(path: Path, form: Any = object, *, version: int | None = None, remedy: str = "fit again") -> Any:
+    """The content of a JSON file, if it has the form, and the field ``format`` is the ``version``, if that is given.
+
+    Numbers are finite. The ``remedy`` ends the message of an error.
+
+    Example:
+        >>> import tempfile
+        >>> path = Path(tempfile.mkdtemp()) / "anchors.json"
+        >>> _ = path.write_text('["a", 5]')
+        >>> read_json(path, [str | int])
+        ['a', 5]
+    """
+    content = read_stored(path, _LARGEST_JSON)
+    try:
+        value = json.loads(content.decode("utf-8"), parse_float=_finite, parse_constant=_finite)
+        if version is not None and isinstance(value, dict) and value.get("format", version) != version:
+            raise LatopoError(
+                f"{path} was written by latopo {value.get('latopo')} in format {value['format']}, but this latopo "
+                f"{__version__} reads format {version}; install that version, or {remedy}"
+            )
+        _check(value, form)
+    except (ValueError, RecursionError) as error:
+        raise LatopoError(f"{path} is damaged ({error}); {remedy}") from error
+    return value
+
+
+def _finite(text: str) -> float:
+    if not math.isfinite(number := float(text)):
+        raise ValueError(f"expected finite numbers, got {text[:50]}")
+    return number
+
+
+def _check(value: Any, form: Any, place: str = "") -> None:
+    kind: Any = type(form) if isinstance(form, list | dict) else form
+    if not isinstance(value, kind) or (isinstance(value, bool) and kind not in (bool, object)):
+        words = {list: "a list", dict: "an object"}.get(kind, f"the type {getattr(kind, '__name__', kind)}")
+        raise ValueError(f"expected {words}{place}, got {str(value)[:50]}")
+    if isinstance(form, list):
+        for item in value:
+            _check(item, form[0], place or " in the list")
+    if isinstance(form, dict):
+        for name, part in form.items():
+            _check(value.get(name), part, f" at {name!r}")
