@@ -6,7 +6,7 @@ TORCH ?= torch==2.13.0
 BIN = $(VENV)/bin
 READY = $(VENV)/.ready
 
-.PHONY: run test lint bench clean
+.PHONY: run test lint docs bench clean
 
 run: $(READY)
 	$(BIN)/latopo fit digits --out runs/digits --overwrite
@@ -20,6 +20,12 @@ lint: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+
+# Warnings are errors, links between pages included; every notebook is executed.
+docs: $(READY)
+	rm -rf docs/generated
+	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
+	@echo "docs/_build/html/index.html"
 
 bench: $(READY)
 	$(BIN)/latopo bench --out benchmarks

@@ -113,7 +113,7 @@ def lower_degree(cx: "CellComplex", edge_weight: Tensor | None = None) -> Tensor
 
 
 def upper_degree(cx: "CellComplex", edge_weight: Tensor | None = None, polygon_weight: Tensor | None = None) -> Tensor:
-    """Upper neighbours of each edge, Σ_{p∋e} (|p| − 1), [E] int64; with weights the sum of w_p·w_f."""
+    """Upper neighbours of each edge, Σ (sides − 1) over its polygons, [E] int64; with weights the sum of w_p·w_f."""
     weight = edge_weight if edge_weight is not None else polygon_weight
     return upper_product(cx, _ones(cx, weight), edge_weight, polygon_weight)
 
