@@ -90,7 +90,7 @@ EDGE = {"edge_index": torch.tensor([[0], [1]])}
     [
         ({"weight": torch.zeros(2)}, None, "holds no complex saved by latopo"),
         (EDGE, _metadata(format="other"), "holds no complex saved by latopo"),
-        (EDGE, _metadata(version="3"), "has format version 3, this latopo reads up to 2; upgrade latopo"),
+        (EDGE, _metadata(version="4"), "has format version 4, this latopo reads up to 3; upgrade latopo"),
         (EDGE, _metadata(num_nodes="many"), "damaged metadata"),
         ({}, _metadata(), "missing or unknown tensors"),
         (EDGE | {"extra": torch.zeros(1)}, _metadata(), "missing or unknown tensors"),

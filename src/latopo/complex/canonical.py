@@ -20,6 +20,7 @@ class Cells(NamedTuple):
     edge_prob: Tensor | None = None
     polygon_prob: Tensor | None = None
     induced: bool = True
+    ptr: Tensor | None = None
 
 
 def canonicalize(cells: Cells) -> Cells:

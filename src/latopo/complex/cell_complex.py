@@ -14,6 +14,7 @@ from latopo.complex import (
     convert_networkx,
     convert_toponetx,
     filtration,
+    graphs,
     hodge,
     homology,
     homophily,
@@ -43,6 +44,9 @@ class CellComplex:
 
     Two complexes are equal if they have the same nodes, edges and polygons, whatever their probabilities.
 
+    One complex can hold the complexes of many graphs, side by side, and know which is which: ``ptr``, or
+    :meth:`disjoint_union`. Then ``cx.batch`` has the graph of each node, as in PyG, and ``cx[i]`` is graph i alone.
+
     Args:
         num_nodes: number of nodes N, at most 2³¹.
         edge_index: [2, E], each undirected edge once or in both directions; like everything below a tensor of whole
@@ -55,6 +59,7 @@ class CellComplex:
         validate: check the input (see :meth:`validate`). Unchecked, a cell listed twice becomes one, with the mean of
             its probabilities.
         induced: refuse polygons with a chord, an edge between vertices that are not neighbours in the cycle.
+        ptr: for the complex of many graphs, where the nodes of each start and end, [G + 1], as in a batch of PyG.
 
     Example:
         >>> CellComplex(4, [[0, 1, 2, 2], [1, 2, 0, 3]], [[2, 0, 1]])
@@ -74,9 +79,10 @@ class CellComplex:
         *,
         validate: bool = True,
         induced: bool = True,
+        ptr: ArrayLike | None = None,
     ) -> None:
         """Check and sort the cells."""
-        cells = read_cells(num_nodes, edge_index, polygons, edge_prob, polygon_prob, induced)
+        cells = read_cells(num_nodes, edge_index, polygons, edge_prob, polygon_prob, induced, ptr)
         validation.check_form(cells)
         if validate:
             validation.check_values(cells)
@@ -95,6 +101,7 @@ class CellComplex:
         polygon_prob: Tensor | None = None,
         *,
         induced: bool = True,
+        ptr: Tensor | None = None,
     ) -> "CellComplex":
         """A complex of cells that are already in canonical order: nothing is copied, only types and shapes are checked.
 
@@ -105,7 +112,7 @@ class CellComplex:
             2
         """
         ordered = {int(length): rows for length, rows in sorted((polygons or {}).items())}
-        cells = Cells(int(num_nodes), edge_index, ordered, edge_prob, polygon_prob, induced)
+        cells = Cells(int(num_nodes), edge_index, ordered, edge_prob, polygon_prob, induced, ptr)
         validation.check_form(cells)
         return cls.__new__(cls)._hold(cells)
 
@@ -163,6 +170,22 @@ class CellComplex:
     def induced(self) -> bool:
         """Whether the polygons are chordless, by promise: False if the complex was built with ``induced=False``."""
         return self._cells.induced
+
+    @property
+    def ptr(self) -> Tensor | None:
+        """Where the nodes of each graph start and end, [G + 1] int64; None if the complex is one graph."""
+        return self._cells.ptr
+
+    @property
+    def num_graphs(self) -> int:
+        """Number of graphs G."""
+        return 1 if self._cells.ptr is None else self._cells.ptr.numel() - 1
+
+    @property
+    def batch(self) -> Tensor | None:
+        """The graph of each node, [N] int64; None if the complex is one graph."""
+        ptr = self._cells.ptr
+        return None if ptr is None else self._once("batch", lambda cx: graphs.graph_numbers(ptr, cx.num_nodes))
 
     @property
     def device(self) -> torch.device:
@@ -238,6 +261,11 @@ class CellComplex:
     polygon_homophily = homophily.polygon_homophily
     summary = summary.summarize
 
+    edge_graph = graphs.edge_graph
+    polygon_graph = graphs.polygon_graph
+    split = graphs.split
+    __getitem__ = graphs.select_graph
+
     skeleton = relations.skeleton
     subcomplex = relations.subcomplex
     difference = relations.difference
@@ -270,7 +298,8 @@ class CellComplex:
             return self._with_probabilities(lambda prob: prob.to(dtype))
         polygons = {length: rows.to(device) for length, rows in self.polygons.items()}
         probs = [None if prob is None else prob.to(device, dtype) for prob in (self.edge_prob, self.polygon_prob)]
-        return self.from_canonical(self.num_nodes, edge_index, polygons, *probs, induced=self.induced)
+        ptr = None if self.ptr is None else self.ptr.to(device)
+        return self.from_canonical(self.num_nodes, edge_index, polygons, *probs, induced=self.induced, ptr=ptr)
 
     def _with_probabilities(self, change: Callable[[Tensor], Tensor]) -> "CellComplex":
         edge_prob, polygon_prob = (
@@ -311,7 +340,8 @@ class CellComplex:
     def __repr__(self) -> str:
         """Counts only."""
         counts = {length: rows.size(0) for length, rows in self.polygons.items()}
-        return f"CellComplex(num_nodes={self.num_nodes}, num_edges={self.num_edges}, polygons={counts})"
+        many = "" if self.ptr is None else f", num_graphs={self.num_graphs}"
+        return f"CellComplex(num_nodes={self.num_nodes}, num_edges={self.num_edges}, polygons={counts}{many})"
 
     def _repr_html_(self) -> str:
         # Imported here: drawings are made of complexes, and nobody else needs them.

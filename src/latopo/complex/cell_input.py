@@ -27,6 +27,7 @@ def read_cells(
     edge_prob: ArrayLike | None = None,
     polygon_prob: ArrayLike | None = None,
     induced: bool = True,
+    ptr: ArrayLike | None = None,
 ) -> Cells:
     """The constructor's arguments as tensors, in the given order; what has no device goes where ``edge_index`` is.
 
@@ -34,7 +35,7 @@ def read_cells(
         >>> read_cells(3, [[0, 0, 1], [1, 2, 2]], [[2, 0, 1]], polygon_prob=[0.5])
         Cells(num_nodes=3, edge_index=tensor([[0, 0, 1],
                 [1, 2, 2]]), polygons={3: tensor([[2, 0, 1]])}, edge_prob=None, polygon_prob=tensor([0.5000]),
-                induced=True)
+                induced=True, ptr=None)
     """
     edges = _vertices("edge_index", edge_index, (2, 0))
     prob = _probabilities("polygon_prob", polygon_prob, edges.device)
@@ -46,9 +47,9 @@ def read_cells(
         # A probability per cycle of the list; a wrong number of them is told later, by count.
         prob = prob[order] if prob is not None and prob.shape == (len(order),) else prob
     rows = {k: _vertices(f"polygons[{k}]", part, (0, k), edges.device) for k, part in given.items()}
-    return Cells(
-        _whole("num_nodes", num_nodes), edges, rows, _probabilities("edge_prob", edge_prob, edges.device), prob, induced
-    )
+    edge_prob = _probabilities("edge_prob", edge_prob, edges.device)
+    first = None if ptr is None else _whole_numbers("ptr", torch.as_tensor(ptr, device=edges.device))
+    return Cells(_whole("num_nodes", num_nodes), edges, rows, edge_prob, prob, induced, first)
 
 
 def group_cycles(cycles: Sequence[tuple[Any, ...]]) -> tuple[dict[int, list[tuple[Any, ...]]], list[int]]:

@@ -6,6 +6,7 @@ import torch
 from torch import Tensor
 
 from latopo.complex.canonical import Cells
+from latopo.complex.graphs import polygon_numbers
 from latopo.errors import LatopoError
 
 if TYPE_CHECKING:
@@ -26,7 +27,9 @@ def to_data(
     ``polygon_length`` [P] and ``polygon_index``, all polygons' vertices one after another, and, where there are any,
     ``x_0``, ``x_1``, ``x_2`` (features, one row per cell), ``edge_prob`` and ``polygon_prob``. A batch lists polygons
     graph by graph in all of these keys. PyG cannot split a batch that holds sparse matrices again (``to_data_list``);
-    take complex i out with ``CellComplex.from_data(batch).subcomplex(batch.batch == i)``.
+    ``CellComplex.from_data(batch)[i]`` is complex i.
+
+    A complex of many graphs gives PyG's ``Batch`` of them, and comes back from it with its graphs.
     """
     from latopo.complex.cell_data import CellData
 
@@ -35,6 +38,8 @@ def to_data(
     for (name, x), count in ((item, counts[int(item[0][-1])]) for item in features.items()):
         if x.size(0) != count:
             raise LatopoError(f"CellComplex.to_data: {name} has {x.size(0)} rows, expected one per cell, {count}")
+    if cx.ptr is not None:
+        return _to_batch(cx, list(features.items()), signed)
     vertices = [rows.flatten() for rows in cx.polygons.values()]
     probabilities = {"edge_prob": cx.edge_prob, "polygon_prob": cx.polygon_prob}
     return CellData(
@@ -47,6 +52,21 @@ def to_data(
         **features,
         **{name: prob for name, prob in probabilities.items() if prob is not None},
     )
+
+
+def _to_batch(cx: "CellComplex", features: list[tuple[str, Tensor]], signed: bool) -> Any:
+    from torch_geometric.data import Batch
+
+    edges = torch.bincount(cx.edge_graph(), minlength=cx.num_graphs).tolist()
+    ptr = cx.edge_index.new_tensor([0]) if cx.ptr is None else cx.ptr
+    # Edges and nodes stand graph by graph, polygons length by length.
+    rows = {"x_0": torch.arange(cx.num_nodes).split(ptr.diff().tolist())}
+    rows |= {"x_1": torch.arange(cx.num_edges).split(edges), "x_2": tuple(polygon_numbers(cx))}
+    parts = [
+        to_data(part, **{name: x[rows[name][number]] for name, x in features}, signed=signed)
+        for number, part in enumerate(cx.split())
+    ]
+    return Batch.from_data_list(parts)
 
 
 def from_data(cls: type["CellComplex"], data: Any, validate: bool = True, induced: bool = True) -> "CellComplex":
@@ -64,8 +84,9 @@ def from_data(cls: type["CellComplex"], data: Any, validate: bool = True, induce
 def _read_data(data: Any) -> Cells:
     """The cells of a PyG ``Data``, one of :func:`to_data`, a batch of such, or any graph (then without polygons)."""
     edge_prob, polygon_prob = data.get("edge_prob"), data.get("polygon_prob")
+    ptr = data.get("ptr")
     if "polygon_index" not in data:
-        return Cells(data.num_nodes, data.edge_index, {}, edge_prob)
+        return Cells(data.num_nodes, data.edge_index, {}, edge_prob, ptr=ptr)
     lengths = data.polygon_length
     first = lengths.cumsum(0) - lengths
     polygons, order = {}, []
@@ -77,4 +98,4 @@ def _read_data(data: Any) -> Cells:
     # A batch lists polygons graph by graph; the probabilities follow them into the order by length.
     if polygon_prob is not None and order:
         polygon_prob = polygon_prob[torch.cat(order)]
-    return Cells(data.num_nodes, data.edge_index, polygons, edge_prob, polygon_prob)
+    return Cells(data.num_nodes, data.edge_index, polygons, edge_prob, polygon_prob, ptr=ptr)

@@ -28,8 +28,8 @@ def skeleton(cx: "CellComplex", order: int) -> "CellComplex":
     if order == 2:
         return cx
     if order == 1:
-        return cx.from_canonical(cx.num_nodes, cx.edge_index, edge_prob=cx.edge_prob)
-    return cx.from_canonical(cx.num_nodes, cx.edge_index[:, :0])
+        return cx.from_canonical(cx.num_nodes, cx.edge_index, edge_prob=cx.edge_prob, ptr=cx.ptr)
+    return cx.from_canonical(cx.num_nodes, cx.edge_index[:, :0], ptr=cx.ptr)
 
 
 def subcomplex(cx: "CellComplex", nodes: Tensor) -> "CellComplex":
@@ -49,9 +49,11 @@ def subcomplex(cx: "CellComplex", nodes: Tensor) -> "CellComplex":
     keep_polygon = [mask[rows].all(dim=1) for rows in cx.polygons.values()]
     part = keep_cells(cx, mask[cx.edge_index].all(dim=0), torch.cat([mask[:0], *keep_polygon]))
     polygons = {length: number[rows] for length, rows in part.polygons.items()}
+    ptr = None if cx.ptr is None else torch.cat([cx.ptr[:1], mask.cumsum(0)])[cx.ptr]
     return cx.from_canonical(
-        int(mask.sum()), number[part.edge_index], polygons, part.edge_prob, part.polygon_prob, induced=cx.induced
-    )
+        int(mask.sum()), number[part.edge_index], polygons, part.edge_prob, part.polygon_prob, induced=cx.induced,
+        ptr=ptr,
+    )  # fmt: skip
 
 
 def keep_cells(cx: "CellComplex", keep_edge: Tensor, keep_polygon: Tensor) -> "CellComplex":
@@ -73,13 +75,15 @@ def keep_cells(cx: "CellComplex", keep_edge: Tensor, keep_polygon: Tensor) -> "C
         None if cx.edge_prob is None else cx.edge_prob[keep_edge],
         None if cx.polygon_prob is None else cx.polygon_prob[keep_polygon],
         induced=cx.induced,
+        ptr=cx.ptr,
     )
 
 
 def disjoint_union(complexes: Sequence["CellComplex"]) -> "CellComplex":
     """The complexes side by side: the nodes of each are numbered on from those of the one before.
 
-    Probabilities of edges, or of polygons, are kept if all complexes that have such cells have them.
+    Probabilities of edges, or of polygons, are kept if all complexes that have such cells have them. The union knows
+    its parts: ``union[i]`` is the i-th complex again (of complexes of many graphs, their graphs are counted through).
 
     Example:
         >>> from latopo import CellComplex
@@ -105,7 +109,13 @@ def disjoint_union(complexes: Sequence["CellComplex"]) -> "CellComplex":
         _joined("edge_prob", [(part.num_edges, [part.edge_prob]) for part in complexes]),
         _joined("polygon_prob", [(part.num_polygons, _by_length(part, lengths)) for part in complexes]),
         induced=all(part.induced for part in complexes),
+        ptr=_joined_pointers(parts),
     )
+
+
+def _joined_pointers(parts: list[tuple["CellComplex", int]]) -> Tensor:
+    ends = [cx.edge_index.new_tensor([cx.num_nodes]) if cx.ptr is None else cx.ptr[1:] for cx, _ in parts]
+    return torch.cat([ends[0].new_zeros(1), *(end + first for end, (_, first) in zip(ends, parts, strict=True))])
 
 
 def _by_length(cx: "CellComplex", lengths: list[int]) -> list[Tensor | None]:

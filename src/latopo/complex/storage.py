@@ -12,7 +12,7 @@ from latopo.complex.canonical import Cells
 from latopo.errors import LatopoError
 
 FORMAT = "latopo.CellComplex"
-VERSION = 2  # of complexes whose polygons may have chords; all others are written as version 1
+VERSION = 3  # of complexes of many graphs; 2 if polygons may have chords; all others are written as version 1
 
 
 def write(cells: Cells, path: str | os.PathLike[str]) -> None:
@@ -25,12 +25,14 @@ def write(cells: Cells, path: str | os.PathLike[str]) -> None:
 def serialise(cells: Cells) -> bytes:
     """The content of the file that :func:`write` writes."""
     tensors = {"edge_index": cells.edge_index, "edge_prob": cells.edge_prob, "polygon_prob": cells.polygon_prob}
-    tensors |= {f"polygons.{length}": rows for length, rows in cells.polygons.items()}
+    tensors |= {"ptr": cells.ptr} | {f"polygons.{length}": rows for length, rows in cells.polygons.items()}
     # Cloned, because safetensors refuses tensors that share memory, as slices of one tensor do.
     stored = {name: tensor.detach().cpu().clone() for name, tensor in tensors.items() if tensor is not None}
     metadata = {"format": FORMAT, "version": "1", "num_nodes": str(cells.num_nodes)}
     if not cells.induced:
-        metadata |= {"version": str(VERSION), "induced": "false"}
+        metadata |= {"version": "2", "induced": "false"}
+    if cells.ptr is not None:
+        metadata |= {"version": str(VERSION)}
     return to_bytes(stored, metadata)
 
 

@@ -37,6 +37,11 @@ def check_form(cells: Cells) -> None:
         if prob is not None:
             _check_probability_form(name, prob, count)
             _check_device(name, prob, cells.edge_index)
+    if cells.ptr is not None:
+        if cells.ptr.dtype != torch.int64 or cells.ptr.dim() != 1 or cells.ptr.numel() == 0:
+            came = f"{cells.ptr.dtype} {list(cells.ptr.shape)}"
+            raise LatopoError(f"CellComplex: ptr must be int64 of shape [graphs + 1], got {came}")
+        _check_device("ptr", cells.ptr, cells.edge_index)
 
 
 def _check_vertices(name: str, tensor: Tensor, shape: str, dim: int, size: int) -> None:
@@ -78,6 +83,19 @@ def check_values(cells: Cells) -> None:
         _check_directions_agree(cells.edge_index, cells.num_nodes, cells.edge_prob)
     if cells.polygon_prob is not None:
         _check_probabilities("polygon_prob", cells.polygon_prob)
+    if cells.ptr is not None:
+        _check_graphs(cells.ptr, cells.edge_index, cells.num_nodes)
+
+
+def _check_graphs(ptr: Tensor, edge_index: Tensor, num_nodes: int) -> None:
+    if int(ptr[0]) != 0 or int(ptr[-1]) != num_nodes or bool((ptr.diff() < 0).any()):
+        raise LatopoError(
+            f"CellComplex: ptr must start at 0, never decrease and end at num_nodes={num_nodes}, got {ptr.tolist()}"
+        )
+    start, end = torch.searchsorted(ptr, edge_index, right=True)
+    wrong = _first(start != end)
+    if wrong is not None:
+        raise LatopoError(f"CellComplex: {_edge(edge_index, wrong)} runs between two graphs")
 
 
 def _first(wrong: Tensor) -> int | None:

@@ -14,7 +14,7 @@ from latopo.neighbors.scan import EdgeCounter, default_max_edges, row_pointers
 from latopo.neighbors.search import Found, Method, NeighborSearch, get_search
 from latopo.neighbors.similarity import Similarity, check_points, check_positive, get_similarity
 
-__all__ = ["NeighborRows", "count_neighbors", "entmax_neighbors", "neighbor_rows"]
+__all__ = ["NeighborRows", "count_neighbors", "entmax_neighbors", "neighbor_rows", "support_probabilities"]
 
 
 def entmax_neighbors(
@@ -107,7 +107,7 @@ def neighbor_rows(
     alpha = alpha.to(points.dtype) if isinstance(alpha, Tensor) else alpha
     found = engine.find(points, others, measure, gain, alpha, counter)
     counter.check()
-    rows = _probabilities(points, others, measure, gain, alpha, found)
+    rows = support_probabilities(points, others, measure, gain, alpha, found)
     return NeighborRows(rows.ptr, rows.col, rows.prob.to(x.dtype), rows.score.to(x.dtype))
 
 
@@ -136,7 +136,7 @@ def count_neighbors(
     return counter.count
 
 
-def _probabilities(
+def support_probabilities(
     x: Tensor, others: Tensor | None, similarity: Similarity, gain: float | Tensor, alpha: float | Tensor, found: Found
 ) -> NeighborRows:
     """Entmax on the support alone, where every step is differentiable."""
