@@ -1,7 +1,7 @@
 """A complex of many graphs: which cell belongs to which graph, and each graph on its own.
 
-The nodes of a graph are consecutive, and cells stand in the order of their smallest node, so each graph's edges, and its
-polygons of one length, are consecutive as well.
+The nodes of a graph are consecutive, and cells stand in the order of their smallest node, so each graph's edges, and
+its polygons of one length, are consecutive as well.
 """
 
 from collections.abc import Iterator
@@ -106,9 +106,9 @@ def _part(cx: "CellComplex", bounds: _Bounds, number: int) -> "CellComplex":
         for length, rows in cx.polygons.items()
     }
     edge_prob = None if cx.edge_prob is None else cx.edge_prob[edges]
-    polygon_prob = None
-    if cx.polygon_prob is not None:
-        polygon_prob = torch.cat([cx.polygon_prob[:0], *(cx.polygon_prob[part] for part in _slices(cx, bounds, number))])
+    polygon_prob = cx.polygon_prob
+    if polygon_prob is not None:
+        polygon_prob = torch.cat([polygon_prob[:0], *(polygon_prob[own] for own in _slices(cx, bounds, number))])
     return cx.from_canonical(
         last - first, cx.edge_index[:, edges] - first, polygons, edge_prob, polygon_prob, induced=cx.induced
     )

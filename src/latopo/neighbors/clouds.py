@@ -1,8 +1,10 @@
 """The compiled path for many small point clouds: blocks of clouds, each cloud among itself."""
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 import numpy as np
+import numpy.typing as npt
 import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
@@ -14,6 +16,9 @@ from latopo.neighbors.scan import Scan, row_pointers
 from latopo.neighbors.similarity import Similarity
 
 __all__ = ["cloud_statistics", "scan_clouds"]
+
+Array = npt.NDArray[Any]
+Result = TypeVar("Result")
 
 _BLOCK_PAIRS = 2**16  # pairs of points that a thread takes at a time
 
@@ -41,7 +46,7 @@ def scan_clouds(x: Tensor, ptr: Tensor, similarity: Similarity, gain: float, alp
     return Scan(row_pointers(torch.from_numpy(counts)), col, *map(torch.from_numpy, (mean, deviation, top)))
 
 
-def _map_clouds(function: Any, bounds: "np.ndarray[Any, np.dtype[np.int64]]") -> list[Any]:
+def _map_clouds(function: Callable[[int, int], Result], bounds: Array) -> list[Result]:
     """Call ``function(first, last)`` for blocks of clouds; their size depends on the clouds alone, not on threads."""
     pairs = int((np.diff(bounds) ** 2).sum())
     count = len(bounds) - 1

@@ -41,7 +41,7 @@ def prepare_points(
 
 
 def prepare_clouds(x: Tensor, ptr: Tensor, measure: Similarity) -> tuple[Tensor, Similarity]:
-    """:func:`prepare_points` of several point clouds, each for itself; ``ptr`` [G + 1] says where they start and end."""
+    """:func:`prepare_points` of several point clouds, each for itself; ``ptr`` [G + 1] says where they start."""
     x, sizes = widen(x), ptr.diff()
     if type(measure) is Cosine:
         return Cosine.directions(_unit_size(x)), Inner()

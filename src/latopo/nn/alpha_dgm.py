@@ -6,6 +6,7 @@ import torch
 from torch import Tensor, nn
 
 from latopo.complex.canonical import edge_keys
+from latopo.complex.graphs import graph_numbers
 from latopo.neighbors import NeighborRows, Similarity, get_similarity
 from latopo.nn.checks import check_features, simple_edges
 from latopo.nn.duplicates import group_duplicates
@@ -66,7 +67,8 @@ class AlphaDGM(nn.Module):
         detach: whether x enters the encoder without gradient.
 
     Shapes:
-        - **x**: [N, in_channels], **edge_index**: [2, E'] any form, or None
+        - **x**: [N, in_channels], **edge_index**: [2, E'] any form, or None, **ptr**: [G + 1], where each of several
+          graphs starts and ends, or None
         - **output**: :class:`LatentGraph`
 
     Example:
@@ -103,18 +105,28 @@ class AlphaDGM(nn.Module):
         """Initialise everything anew."""
         reset(self.encoder, self.similarity, self.sampler)
 
-    def forward(self, x: Tensor, edge_index: Tensor | None = None) -> LatentGraph:
-        """Infer the graph of x, with the help of a given graph if there is one."""
+    def forward(self, x: Tensor, edge_index: Tensor | None = None, ptr: Tensor | None = None) -> LatentGraph:
+        """Infer the graph of x, with the help of a given graph if there is one; of many graphs, each for itself."""
         check_features("AlphaDGM", x, self.in_channels)
         if edge_index is not None:
             edge_index = simple_edges("AlphaDGM", edge_index, x.size(0))
         x_aux = self.encoder(x.detach() if self.detach else x, edge_index)
+        return self._thin(self._choose(x_aux, ptr), ptr)
+
+    def _choose(self, x_aux: Tensor, ptr: Tensor | None) -> LatentGraph:
         if self.merge_duplicates:
-            representatives, group = group_duplicates(x_aux)
+            batch = None if ptr is None else graph_numbers(ptr, x_aux.size(0))
+            representatives, group = group_duplicates(x_aux, batch)
             if representatives.numel() < x_aux.size(0):
-                rows = self.sampler(x_aux[representatives], self.similarity)
-                return self._thin(_undirected(x_aux, rows, representatives, group))
-        return self._thin(_undirected(x_aux, self.sampler(x_aux, self.similarity)))
+                distinct = None if ptr is None else torch.searchsorted(representatives, ptr)
+                rows = self._sample(x_aux[representatives], distinct)
+                return _undirected(x_aux, rows, representatives, group)
+        return _undirected(x_aux, self._sample(x_aux, ptr))
+
+    def _sample(self, x_aux: Tensor, ptr: Tensor | None) -> NeighborRows:
+        if ptr is None:
+            return self.sampler(x_aux, self.similarity)
+        return self.sampler.grouped(x_aux, ptr, self.similarity)
 
     def join(self, x: Tensor, anchors: Tensor) -> tuple[Tensor, NeighborRows]:
         """Auxiliary features of queries x [Q, in_channels], and their choice among anchors' auxiliary features."""
@@ -122,10 +134,17 @@ class AlphaDGM(nn.Module):
         x_aux = self.encoder(x, None)
         return x_aux, self.sampler.join(x_aux, anchors, self.similarity)
 
-    def _thin(self, graph: LatentGraph) -> LatentGraph:
-        keep = self.sampler.thin(graph.edge_prob)
-        if keep is None:
+    def _thin(self, graph: LatentGraph, ptr: Tensor | None) -> LatentGraph:
+        if type(self.sampler).thin is EdgeSampler.thin:
             return graph
+        # Edges stand graph by graph.
+        sizes = None if ptr is None else torch.searchsorted(graph.edge_index[0].contiguous(), ptr).diff().tolist()
+        parts = [graph.edge_prob] if sizes is None else graph.edge_prob.split(sizes)
+        masks = [self.sampler.thin(part) for part in parts]
+        if all(mask is None for mask in masks):
+            return graph
+        every = [torch.ones_like(part, dtype=torch.bool) for part in parts]
+        keep = torch.cat([full if mask is None else mask for mask, full in zip(masks, every, strict=True)])
         kept = edge_keys(graph.edge_index[:, keep], graph.x_aux.size(0))
         chosen = torch.isin(edge_keys(torch.stack([graph.row, graph.col]), graph.x_aux.size(0)), kept)
         directed = (part[chosen] for part in (graph.row, graph.col, graph.prob, graph.score))

@@ -16,6 +16,7 @@ __all__ = [
     "check_finite",
     "check_once",
     "check_width",
+    "check_within",
     "simple_edges",
 ]
 
@@ -93,3 +94,12 @@ def simple_edges(caller: str, edge_index: Tensor, num_nodes: int) -> Tensor:
     edge_index = edge_index.long()
     keys = torch.unique(edge_keys(edge_index[:, edge_index[0] != edge_index[1]], num_nodes))
     return torch.stack([keys // max(num_nodes, 1), keys % max(num_nodes, 1)])
+
+
+def check_within(caller: str, edge_index: Tensor, batch: Tensor) -> None:
+    """Raise if an edge runs between two graphs of a batch [N]."""
+    check_edge_index(caller, edge_index, batch.numel())
+    crossing = batch[edge_index[0].long()] != batch[edge_index[1].long()]
+    if bool(crossing.any()):
+        u, v = edge_index[:, crossing][:, 0].tolist()
+        raise LatopoError(f"{caller}: edge ({u}, {v}) runs between two graphs of the batch")

@@ -1,15 +1,14 @@
 """The layer of the paper: infer a cell complex, pass messages on it."""
 
-import torch
 from torch import Tensor, nn
 
 from latopo.complex import CellComplex
+from latopo.complex.graphs import node_pointers
 from latopo.errors import LatopoError
 from latopo.nn.alpha_dgm import AlphaDGM
-from latopo.nn.batch import split_batch
 from latopo.nn.cell_conv import CellConv
 from latopo.nn.cell_messages import CellMessages, NewConv
-from latopo.nn.checks import check_width
+from latopo.nn.checks import check_width, check_within
 from latopo.nn.neighborhoods import ComplexNeighborhoods
 from latopo.nn.node_conv import NodeConv
 from latopo.nn.polygon_inference import PolygonInference
@@ -41,15 +40,16 @@ class DCM(nn.Module):
             for the polygons.
 
     Several graphs or point clouds in one x need ``batch``, as in PyG; without it points would choose neighbours across
-    them. It is the same as a call for each, one after another, so many small ones cost time per cloud, not per point;
-    and an α-DGM with a ``degree`` is calibrated by the first and, if it holds the degree, corrected after each. The
-    complex returned is their disjoint union.
+    them. All are inferred in one pass, with the same result as a call for each: neighbours, polygons, statistics and
+    limits are those of each graph. (An α-DGM with a ``degree`` is calibrated by the first graph with enough points.)
+    The complex returned knows them: ``cells.batch``, ``cells.num_graphs``, ``cells[i]``, ``cells.split()``.
 
     Shapes:
         - **x**: [N, in_channels], **edge_index**: [2, E'] in any form, or None, **batch**: [N] ascending, or None
         - **output**: [N, 2 · out_channels] (or [N, out_channels]) and a :class:`~latopo.CellComplex`
 
     Example:
+        >>> import torch
         >>> x = torch.randn(50, 16, generator=torch.Generator().manual_seed(0))
         >>> out, cell_complex = DCM(16, 32)(x)
         >>> out.shape, cell_complex.num_nodes
@@ -92,19 +92,21 @@ class DCM(nn.Module):
         self, x: Tensor, edge_index: Tensor | None = None, batch: Tensor | None = None
     ) -> tuple[Tensor, CellComplex]:
         """Features and the complex that they were computed on."""
-        if batch is not None:
-            parts = [self(*part) for part in split_batch("DCM", x, edge_index, batch)]
-            return torch.cat([x for x, _ in parts]), CellComplex.disjoint_union([cells for _, cells in parts])
-        cells = self.infer(x, edge_index).complex
+        cells = self.infer(x, edge_index, batch).complex
         return self.propagate(x, cells), cells
 
-    def infer(self, x: Tensor, edge_index: Tensor | None = None) -> LatentTopology:
+    def infer(self, x: Tensor, edge_index: Tensor | None = None, batch: Tensor | None = None) -> LatentTopology:
         """The complex alone, with the directed choices that the other forms of the topology loss need."""
         check_width("DCM", x, self.in_channels)
-        return self.topology(x, edge_index)
+        if batch is None:
+            return self.topology(x, edge_index)
+        ptr = node_pointers("DCM", batch, x.size(0))
+        if edge_index is not None:
+            check_within("DCM", edge_index, batch)
+        return self.topology(x, edge_index, ptr)
 
     def propagate(self, x: Tensor, cells: CellComplex) -> Tensor:
-        """Message passing on a given complex, that of one graph: polygons are weighted relative to its best one."""
+        """Message passing on a given complex: polygons are weighted relative to the best one of their graph."""
         check_width("DCM", x, self.in_channels)
         if x.size(0) != cells.num_nodes:
             raise LatopoError(f"DCM: x has {x.size(0)} rows, but the complex {cells.num_nodes} nodes")

@@ -7,11 +7,11 @@ __all__ = ["group_duplicates"]
 
 
 @torch.no_grad()
-def group_duplicates(x: Tensor) -> tuple[Tensor, Tensor]:
+def group_duplicates(x: Tensor, batch: Tensor | None = None) -> tuple[Tensor, Tensor]:
     """Representatives of the distinct rows of x, and for every row the number of its representative.
 
-    Rows are equal if all entries are (0 and −0 are). The representative of a group is its first row; representatives
-    are ascending.
+    Rows are equal if all entries are (0 and −0 are), and, where ``batch`` [N] has their graphs, these are. The
+    representative of a group is its first row; representatives are ascending.
 
     Shapes:
         - **x**: [N, d]
@@ -22,10 +22,12 @@ def group_duplicates(x: Tensor) -> tuple[Tensor, Tensor]:
         (tensor([0, 1]), tensor([0, 1, 0]))
     """
     # Sorting 64-bit fingerprints of the rows is far cheaper than sorting the rows themselves.
-    _, group = torch.unique(_fingerprints(x), return_inverse=True)
+    fingerprints = _fingerprints(x) if batch is None else _mix(_fingerprints(x) + batch)
+    _, group = torch.unique(fingerprints, return_inverse=True)
     first = _first_members(group)
-    if not torch.equal(x, x[first[group]]):
-        _, group = torch.unique(x, dim=0, return_inverse=True)
+    if not (torch.equal(x, x[first[group]]) and (batch is None or torch.equal(batch, batch[first[group]]))):
+        rows = x if batch is None else torch.cat([x.double(), batch[:, None].double()], dim=1)
+        _, group = torch.unique(rows, dim=0, return_inverse=True)
         first = _first_members(group)
     representatives, order = first.sort()
     rank = torch.empty_like(order)
@@ -41,6 +43,12 @@ def _fingerprints(x: Tensor) -> Tensor:
     factors = torch.randint(low, high, (x.size(1),), generator=generator).to(x.device) | 1
     mixed = bits * factors
     return (mixed ^ (mixed >> 29)).mul(factors).sum(1)
+
+
+def _mix(keys: Tensor) -> Tensor:
+    """Spread neighbouring numbers, so that a graph's number cannot make up for a small difference of rows."""
+    mixed = keys * 0x9E3779B97F4A7C1
+    return mixed ^ (mixed >> 31)
 
 
 def _first_members(group: Tensor) -> Tensor:

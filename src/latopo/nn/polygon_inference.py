@@ -8,19 +8,26 @@ from torch import Tensor, nn
 
 from latopo._precision import widen
 from latopo.complex import CellComplex
+from latopo.complex.graphs import graph_numbers
 from latopo.cycles import sample_induced_cycles
+from latopo.cycles.grouped_cycles import grouped_cycles
 from latopo.entmax import LearnableAlpha, segment_entmax
 from latopo.errors import LatopoError
 from latopo.neighbors import Similarity, get_similarity
 from latopo.neighbors.paired import paired_similarity
+from latopo.neighbors.scan import row_pointers
 from latopo.nn.checks import check_alpha, simple_edges
 from latopo.nn.gain import Gain
 from latopo.nn.polygon_rule import PolygonRule
 from latopo.nn.reset import reset
 from latopo.nn.samplers import alpha_value
 from latopo.nn.sampling import gumbel, sample_budget
+from latopo.nn.segments import Segments, Standardized, standardize
 
 __all__ = ["LatentPolygons", "PolygonInference", "gain_for_share"]
+
+
+Score = Literal["sum", "mean", "per-length"]
 
 
 class LatentPolygons(NamedTuple):
@@ -34,15 +41,23 @@ class LatentPolygons(NamedTuple):
         mean: mean score μ of the candidates.
         deviation: standard deviation σ of their scores; 0 if they differ by rounding alone.
         gain: the gain γ that was used.
+
+    Of many graphs ``mean``, ``deviation`` and ``gain`` are tensors [G]. With ``score="per-length"`` the first two have
+    a column for each length from 3 on, [G, lengths] (G = 1 for one graph).
     """
 
     polygons: dict[int, Tensor]
     prob: Tensor | None
     num_candidates: int
     num_scored: int
-    mean: float
-    deviation: float
-    gain: float
+    mean: float | Tensor
+    deviation: float | Tensor
+    gain: float | Tensor
+
+    @property
+    def counts(self) -> dict[int, int]:
+        """How many polygons of each length there are."""
+        return {length: rows.size(0) for length, rows in self.polygons.items()}
 
 
 class PolygonInference(nn.Module):
@@ -54,7 +69,11 @@ class PolygonInference(nn.Module):
 
     (equation 6), where :math:`\mathbf{x}_{1,aux}(e) = \mathbf{x}_{aux}(u) + \mathbf{x}_{aux}(v)`. Cycles with
     :math:`p_c > 0` become polygons. The sum has more terms for longer cycles, which therefore score lower by
-    construction; ``score="mean"`` divides by their number.
+    construction; ``score="mean"`` divides by their number. Even then the longer ones are rarely chosen: their scores
+    spread less. With ``score="per-length"`` μ and σ are those of the candidates of the same length, so that every
+    length competes on equal terms.
+
+    Of many graphs, each has its own distribution, statistics and budgets; their cycles are searched in one pass.
 
     Args:
         max_length: longest polygon K_max; below 3 there are none.
@@ -66,7 +85,8 @@ class PolygonInference(nn.Module):
         sampler: ``"entmax"``; ``"all"`` takes every candidate (the paper's "α = 1"); ``"topk"`` takes ``k`` by the
             Gumbel top-k trick; ``"budget"`` takes a random set of expected size ``k`` of the entmax polygons.
         k: number of polygons for ``"topk"`` and ``"budget"``; default one per node.
-        score: ``"sum"`` (the paper's) or ``"mean"`` of the pairwise similarities.
+        score: ``"sum"`` (the paper's) or ``"mean"`` of the pairwise similarities, or ``"per-length"``: standardised for
+            each length by itself.
         similarity: between edge features, by name or a module.
         learn_gain, learn_alpha: whether γ and α are parameters. A learned α stays in [1.1, 4].
         candidate_budget: if the graph has more induced cycles, a uniform sample of this size is scored (with a fixed
@@ -74,7 +94,8 @@ class PolygonInference(nn.Module):
         sample_at_eval: whether ``"topk"`` and ``"budget"`` stay random in evaluation mode.
 
     Shapes:
-        - **x_aux**: [N, d], **edge_index**: [2, E'] in any form
+        - **x_aux**: [N, d], **edge_index**: [2, E'] in any form, **ptr**: [G + 1], where each of several graphs starts
+          and ends, or None
         - **output**: :class:`LatentPolygons`
 
     Example:
@@ -92,7 +113,7 @@ class PolygonInference(nn.Module):
         polygon_share: float | None = None,
         sampler: Literal["entmax", "all", "topk", "budget"] = "entmax",
         k: int | None = None,
-        score: Literal["sum", "mean"] = "sum",
+        score: Score = "sum",
         similarity: str | Similarity = "euclidean",
         learn_gain: bool = True,
         learn_alpha: bool = True,
@@ -116,10 +137,10 @@ class PolygonInference(nn.Module):
         """Go back to the start values."""
         reset(self.similarity, self.gain, self.alpha)
 
-    def forward(self, x_aux: Tensor, edge_index: Tensor) -> LatentPolygons:
-        """Infer the polygons of the graph ``edge_index``."""
+    def forward(self, x_aux: Tensor, edge_index: Tensor, ptr: Tensor | None = None) -> LatentPolygons:
+        """Infer the polygons of the graph ``edge_index``, or of each of many graphs."""
         edge_index = simple_edges("PolygonInference", edge_index, x_aux.size(0))
-        candidates, total = self._candidates(edge_index, x_aux.size(0))
+        candidates, total = self._candidates(edge_index, x_aux.size(0), ptr)
         scored = sum(rows.size(0) for rows in candidates.values())
         if self.sampler == "all" or scored == 0:
             prob = None if self.sampler == "all" else x_aux.new_zeros(0)
@@ -131,17 +152,25 @@ class PolygonInference(nn.Module):
                 f"PolygonInference: the scores of the cycles are not finite; the auxiliary features reach "
                 f"{float(x_aux.detach().abs().max()):.3g}, scale the input"
             )
-        mean, deviation = scores.mean(), scores.std(correction=0)
-        limit = 16 * torch.finfo(scores.dtype).eps * scores.detach().abs().max()
-        flat = deviation.detach() <= limit
-        standard = torch.where(flat, 0.0, (scores - mean) / torch.where(flat, 1.0, deviation))
-        gain = self._gain(standard)
-        prob, keep = self._choose(gain * standard, x_aux.size(0))
-        sizes = [rows.size(0) for rows in candidates.values()]
-        masks = torch.split_with_sizes(keep, sizes)
+        graphs = _by_graph(candidates, ptr, x_aux.size(0))
+        standard = standardize(scores, _by_length(candidates, graphs) if self.score == "per-length" else graphs)
+        gain = self._gain(standard.values, graphs)
+        nodes = [x_aux.size(0)] if ptr is None else ptr.diff().tolist()
+        prob, keep = self._choose(graphs.spread(gain) * standard.values, graphs, nodes)
+        masks = torch.split_with_sizes(keep, [rows.size(0) for rows in candidates.values()])
         polygons = {length: rows[mask] for (length, rows), mask in zip(candidates.items(), masks, strict=True)}
-        numbers = torch.stack([mean, torch.where(flat, 0.0, deviation), gain.to(mean.dtype)]).tolist()
+        numbers = self._numbers(standard, gain, graphs)
         return LatentPolygons(polygons, prob[keep].to(x_aux.dtype), total, scored, *numbers)
+
+    @torch.no_grad()
+    def _numbers(self, standard: Standardized, gain: Tensor, graphs: Segments) -> tuple[float | Tensor, ...]:
+        """Mean, deviation and gain, as :class:`LatentPolygons` holds them."""
+        mean, deviation, gain = standard.mean, standard.deviation, gain.to(standard.mean.dtype)
+        if self.score == "per-length":
+            mean, deviation = mean.view(graphs.count, -1), deviation.view(graphs.count, -1)
+        if graphs.number is not None:
+            return mean, deviation, gain.expand(graphs.count)
+        return (float(mean), float(deviation), float(gain)) if mean.dim() == 0 else (mean, deviation, float(gain))
 
     def scores(self, x_aux: Tensor, edge_index: Tensor, candidates: dict[int, Tensor]) -> Tensor:
         """Similarity of each candidate cycle (equation 6), [P], by length, then row; edges with u < v, sorted."""
@@ -157,7 +186,7 @@ class PolygonInference(nn.Module):
         first, second = _pairs(sides.size(1), sides.device)
         left, right = sides[:, first].flatten(), sides[:, second].flatten()
         pairs = paired_similarity(x_edge, x_edge, left, right, self.similarity).view(-1, first.numel())
-        return pairs.sum(1) if self.score == "sum" else pairs.mean(1)
+        return pairs.mean(1) if self.score == "mean" else pairs.sum(1)
 
     def vertex_scores(self, around: Tensor) -> Tensor:
         """Scores [C] of cycles of one length, given by the auxiliary features of their vertices in order, [C, k, d]."""
@@ -165,11 +194,13 @@ class PolygonInference(nn.Module):
         first, second = _pairs(around.size(1), around.device)
         left, right = x_edge[:, first].flatten(0, 1), x_edge[:, second].flatten(0, 1)
         pairs = self.similarity.paired(left, right).view(-1, first.numel())
-        return pairs.sum(1) if self.score == "sum" else pairs.mean(1)
+        return pairs.mean(1) if self.score == "mean" else pairs.sum(1)
 
     @torch.no_grad()
     def rule(self, x_aux: Tensor, cx: CellComplex, found: LatentPolygons) -> PolygonRule:
         """The choice behind the polygons of a complex, for cycles that new nodes close."""
+        if cx.ptr is not None:
+            raise LatopoError("PolygonInference.rule: queries join one graph, got a complex of many; take cx[i]")
         if cx.num_polygons == 0:
             return PolygonRule()
         share = found.num_scored / found.num_candidates
@@ -178,18 +209,26 @@ class PolygonInference(nn.Module):
         scores = self.scores(x_aux, cx.edge_index, cx.polygons)
         cut = self.sampler == "topk"
         alpha = 1.0 if cut else float(torch.as_tensor(alpha_value(self.alpha)))
-        return PolygonRule.fitted(
-            scores, found.prob, found.mean, found.deviation, found.gain, alpha, share=share, cut=cut
-        )
+        gain = float(found.gain)
+        if isinstance(found.mean, Tensor) and isinstance(found.deviation, Tensor):
+            moments = (found.mean[0].tolist(), found.deviation[0].tolist())
+            by_length = list(zip(range(3, self.max_length + 1), *moments, strict=True))
+            return PolygonRule.per_length(
+                scores, cx.polygon_lengths, found.prob, by_length, gain, alpha, share=share, cut=cut
+            )
+        mean, deviation = float(found.mean), float(found.deviation)
+        return PolygonRule.fitted(scores, found.prob, mean, deviation, gain, alpha, share=share, cut=cut)
 
-    def _candidates(self, edge_index: Tensor, num_nodes: int) -> tuple[dict[int, Tensor], int]:
+    def _candidates(self, edge_index: Tensor, num_nodes: int, ptr: Tensor | None) -> tuple[dict[int, Tensor], int]:
         if self.max_length < 3:
             return {}, 0
         seed = int(torch.randint(2**31, ())) if self.training else 0
-        generator = torch.Generator().manual_seed(seed)
-        return sample_induced_cycles(
-            edge_index, num_nodes, self.max_length, budget=self.candidate_budget, generator=generator
-        )
+        if ptr is None:
+            return sample_induced_cycles(
+                edge_index, num_nodes, self.max_length, budget=self.candidate_budget,
+                generator=torch.Generator().manual_seed(seed),
+            )  # fmt: skip
+        return grouped_cycles(edge_index, ptr, self.max_length, self.candidate_budget, seed)
 
     @torch.no_grad()
     def facts(self) -> dict[str, float]:
@@ -198,18 +237,36 @@ class PolygonInference(nn.Module):
             return {}
         return {"polygon_alpha": float(torch.as_tensor(alpha_value(self.alpha)))}
 
-    def _gain(self, standard: Tensor) -> Tensor:
+    def _gain(self, standard: Tensor, graphs: Segments) -> Tensor:
+        """γ, one for all graphs or one for each."""
         if self.gain is not None:
-            return self.gain()
+            gain = self.gain()
+            return gain if graphs.number is None else gain.expand(graphs.count)
         assert self.polygon_share is not None
         alpha = float(torch.as_tensor(alpha_value(self.alpha)).detach())
-        return gain_for_share(standard.detach(), self.polygon_share, alpha)
+        return gain_for_share(standard.detach(), self.polygon_share, alpha, graphs)
 
-    def _choose(self, scores: Tensor, num_nodes: int) -> tuple[Tensor, Tensor]:
+    def _choose(self, scores: Tensor, graphs: Segments, nodes: list[int]) -> tuple[Tensor, Tensor]:
         """Probabilities of all candidates and the mask of those that become polygons."""
-        ptr = torch.tensor([0, scores.numel()], device=scores.device)
         alpha = 1.0 if self.sampler == "topk" else alpha_value(self.alpha)
-        prob = segment_entmax(scores, ptr, alpha)
+        sizes = graphs.sizes(scores)
+        if graphs.number is None:
+            prob = segment_entmax(scores, row_pointers(sizes), alpha)
+            return prob, self._keep(scores, prob, nodes[0])
+        order = graphs.number.argsort(stable=True)
+        back = torch.empty_like(order)
+        back[order] = torch.arange(order.numel(), device=order.device)
+        scores = scores.index_select(0, order)
+        prob = segment_entmax(scores, row_pointers(sizes), alpha)
+        if self.sampler == "entmax":
+            keep = prob > 0
+        else:
+            parts = zip(scores.split(sizes.tolist()), prob.split(sizes.tolist()), nodes, strict=True)
+            keep = torch.cat([self._keep(*part) for part in parts])
+        return prob.index_select(0, back), keep[back]
+
+    def _keep(self, scores: Tensor, prob: Tensor, num_nodes: int) -> Tensor:
+        """Which candidates of one graph become polygons."""
         keep = prob > 0
         random = self.training or self.sample_at_eval
         wanted = num_nodes if self.k is None else self.k
@@ -220,7 +277,7 @@ class PolygonInference(nn.Module):
         elif self.sampler == "budget":
             chosen = sample_budget(prob[keep], wanted, random)
             keep = keep.masked_scatter(keep, chosen)
-        return prob, keep
+        return keep
 
     def extra_repr(self) -> str:
         """What differs from module to module."""
@@ -229,8 +286,8 @@ class PolygonInference(nn.Module):
         return f"max_length={self.max_length}, sampler={self.sampler!r}{share}{fixed}, score={self.score!r}"
 
 
-def gain_for_share(standard: Tensor, share: float, alpha: float) -> Tensor:
-    r"""The gain γ at which entmax of ``gain * standard`` keeps this share of the entries, a scalar tensor.
+def gain_for_share(standard: Tensor, share: float, alpha: float, graphs: Segments = Segments()) -> Tensor:  # noqa: B008
+    r"""The gain γ at which entmax of ``gain * standard`` keeps this share of the entries, for each of the ``graphs``.
 
     With the threshold t between the last kept and the first dropped entry, :math:`\sum_j p_j = 1` gives
     :math:`\gamma = \left(\sum_j (s_j - t)_+^{1/(\alpha-1)}\right)^{-(\alpha-1)} / (\alpha - 1)`. Entries equal to
@@ -244,14 +301,36 @@ def gain_for_share(standard: Tensor, share: float, alpha: float) -> Tensor:
     """
     if not alpha > 1:
         raise LatopoError(f"gain_for_share: alpha must be > 1, got {alpha}: at 1 everything is kept at any gain")
-    ordered = standard.double().sort(descending=True).values
-    kept = min(max(round(share * ordered.numel()), 1), ordered.numel())
-    last = ordered[kept - 1]
-    dropped = ordered[ordered < last]
+    ordered, graphs = graphs.sorted(standard.double())
+    sizes = graphs.sizes(ordered)
+    kept = torch.minimum((share * sizes.double()).round().long().clamp(min=1), sizes)
+    last = ordered[(sizes.cumsum(0) - sizes + kept - 1).clamp(min=0, max=ordered.numel() - 1)]
+    last = last[0] if graphs.number is None else last
+    below = graphs.largest(torch.where(ordered < graphs.spread(last), ordered, -torch.inf))
     # Where nothing is dropped, a threshold shortly below the last one serves as well.
-    below = dropped[0] if dropped.numel() else last - 1e-3
-    mass = (ordered - (last + below) / 2).clamp(min=0).pow(1 / (alpha - 1)).sum()
+    below = torch.where(below == -torch.inf, last - 1e-3, below)
+    mass = graphs.sum((ordered - graphs.spread((last + below) / 2)).clamp(min=0).pow(1 / (alpha - 1)))
+    # A graph without entries may have any gain.
+    mass = torch.where(sizes.view_as(mass) > 0, mass, 1.0)
     return (mass.pow(1 - alpha) / (alpha - 1)).to(standard.dtype)
+
+
+def _by_graph(candidates: dict[int, Tensor], ptr: Tensor | None, num_nodes: int) -> Segments:
+    """The graph of each candidate."""
+    if ptr is None:
+        return Segments()
+    first = torch.cat([rows[:, 0] for rows in candidates.values()])
+    return Segments(graph_numbers(ptr, num_nodes).index_select(0, first), ptr.numel() - 1)
+
+
+def _by_length(candidates: dict[int, Tensor], graphs: Segments) -> Segments:
+    """Candidates of one graph and one length; length by length within a graph."""
+    sizes = [rows.size(0) for rows in candidates.values()]
+    some = next(iter(candidates.values()))
+    number = torch.arange(len(sizes), device=some.device).repeat_interleave(some.new_tensor(sizes))
+    if graphs.number is not None:
+        number = number + len(sizes) * graphs.number
+    return Segments(number, len(sizes) * graphs.count)
 
 
 def _pairs(length: int, device: torch.device) -> Tensor:
@@ -266,8 +345,8 @@ def _check_choices(sampler: str, k: int | None, score: str, polygon_share: float
         raise LatopoError(
             f"PolygonInference: k must be at least 1 and goes with sampler topk or budget, got {k} with {sampler!r}"
         )
-    if score not in ("sum", "mean"):
-        raise LatopoError(f"PolygonInference: score must be sum or mean, got {score!r}")
+    if score not in ("sum", "mean", "per-length"):
+        raise LatopoError(f"PolygonInference: score must be sum, mean or per-length, got {score!r}")
     if polygon_share is not None and (sampler not in ("entmax", "budget") or not 0 < polygon_share <= 1):
         raise LatopoError(
             f"PolygonInference: polygon_share must be in (0, 1] and goes with sampler entmax or budget, "

@@ -1,7 +1,8 @@
 """A fitted choice of polygons, for cycles that were not there."""
 
 import math
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
@@ -26,6 +27,8 @@ class PolygonRule:
         largest: the largest fitted probability, by which all are divided; 0 if there was no polygon.
         lowest: the lowest standardised score that top-k chose; below it a cycle has strength 0. Entmax has a zero of
             its own.
+        by_length: with scores standardised per length, (length, μ, σ) of each; the other numbers are then those of
+            standardised scores. A length that no fitted candidate had has no polygons.
         share: share of the candidates that were scored. A query has no budget; its polygons are weighed by the share
             instead, which is what the budget does on average.
 
@@ -42,6 +45,7 @@ class PolygonRule:
     largest: float = 0.0
     lowest: float | None = None
     share: float = 1.0
+    by_length: Sequence[tuple[int, float, float]] = ()
 
     @classmethod
     def everything(cls, share: float = 1.0) -> "PolygonRule":
@@ -75,8 +79,32 @@ class PolygonRule:
         lowest = (float(scores.min()) - mean) / deviation if cut else None
         return cls(mean, deviation, gain, alpha, threshold, largest, lowest, share)
 
-    def strengths(self, scores: Tensor) -> Tensor:
-        """p / max p of cycles with these scores, at most 1."""
+    @classmethod
+    def per_length(
+        cls,
+        scores: Tensor,
+        lengths: Tensor,
+        prob: Tensor,
+        by_length: Sequence[tuple[int, float, float]],
+        gain: float,
+        alpha: float,
+        *,
+        share: float = 1.0,
+        cut: bool = False,
+    ) -> "PolygonRule":
+        """:meth:`fitted` for scores that were standardised by the ``lengths`` [P] of the polygons."""
+        for length, mean, deviation in by_length:
+            scores = torch.where(lengths == length, _standard(scores, mean, deviation), scores)
+        rule = cls.fitted(scores, prob, 0.0, 1.0, gain, alpha, share=share, cut=cut)
+        return replace(rule, by_length=by_length)
+
+    def strengths(self, scores: Tensor, length: int | None = None) -> Tensor:
+        """p / max p of cycles with these scores, all of one length, at most 1."""
+        if self.by_length:
+            known = {at: (centre, spread) for at, centre, spread in self.by_length}
+            if length not in known:
+                return torch.zeros_like(scores)
+            scores = _standard(scores, *known[length])
         if self.largest == 0:
             return torch.zeros_like(scores)
         if self.deviation == 0:
@@ -88,3 +116,7 @@ class PolygonRule:
             prob = ((self.alpha - 1) * self.gain * standard - self.threshold).clamp(min=0).pow(1 / (self.alpha - 1))
         strength = (prob / self.largest).clamp(max=1)
         return strength if self.lowest is None else torch.where(standard < self.lowest, 0.0, strength)
+
+
+def _standard(scores: Tensor, mean: float, deviation: float) -> Tensor:
+    return (scores - mean) / deviation if deviation > 0 else torch.zeros_like(scores)

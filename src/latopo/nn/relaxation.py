@@ -6,6 +6,7 @@ from torch import Tensor
 
 from latopo.complex import CellComplex
 from latopo.errors import LatopoError
+from latopo.nn.segments import Segments
 
 __all__ = ["Relaxation", "cell_weights", "check_relaxation"]
 
@@ -22,7 +23,8 @@ def cell_weights(complex: CellComplex, relaxation: Relaxation) -> tuple[Tensor |
     r"""Weights of the edges [E] and of the polygons [P], each None where all are 1 and carry no gradient.
 
     - ``"none"``: the paper's 0/1 cells; the task's loss does not reach the topology.
-    - ``"weighted"``: edges weigh :math:`p_e`, polygons :math:`p / \max p` (they share one distribution over all).
+    - ``"weighted"``: edges weigh :math:`p_e`, polygons :math:`p / \max p` (they share one distribution; of many
+      graphs, each has its own).
     - ``"straight_through"``: weight 1 forward, the gradient of those weights backward.
 
     Example:
@@ -35,7 +37,8 @@ def cell_weights(complex: CellComplex, relaxation: Relaxation) -> tuple[Tensor |
         return None, None
     edges, polygons = complex.edge_prob, complex.polygon_prob
     if polygons is not None and polygons.numel():
-        polygons = polygons / polygons.max()
+        graphs = Segments() if complex.batch is None else Segments(complex.polygon_graph(), complex.num_graphs)
+        polygons = polygons / graphs.spread(graphs.largest(polygons))
     if relaxation == "weighted":
         return edges, polygons
     return _straight_through(edges), _straight_through(polygons)

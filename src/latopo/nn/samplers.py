@@ -15,6 +15,7 @@ from latopo.neighbors import (
     temperature_for_spread,
     topk_neighbors,
 )
+from latopo.neighbors.grouped import grouped_neighbor_rows, join_rows
 from latopo.neighbors.search import Method
 from latopo.neighbors.similarity import check_distance
 from latopo.nn.checks import check_alpha
@@ -53,6 +54,12 @@ class EdgeSampler(nn.Module, ABC):
     def join(self, x: Tensor, anchors: Tensor, similarity: Similarity) -> NeighborRows:
         """Neighbours of queries x [Q, d] among anchors [N, d], by what was fitted: no row depends on another."""
 
+    def grouped(self, x: Tensor, ptr: Tensor, similarity: Similarity) -> NeighborRows:
+        """Neighbours of the points of each of several clouds among each other, ``ptr`` [G + 1]; here one by one."""
+        if ptr.numel() == 1:
+            return self(x, similarity)
+        return join_rows([self(part, similarity) for part in x.split(ptr.diff().tolist())])
+
     def thin(self, edge_prob: Tensor) -> Tensor | None:
         """A mask of the undirected edges to keep, or None for all."""
         return None
@@ -76,10 +83,11 @@ class EntmaxSampler(EdgeSampler):
         gain: start of γ; larger means sparser.
         alpha: α of the entmax, or its start.
         degree: if given, γ is set at the first call so that a node chooses this many neighbours on average, from the
-            features alone; ``gain`` then only matters until that call (one with more than ``degree`` points).
+            features alone; ``gain`` then only matters until that call (one with more than ``degree`` points). Of many
+            graphs the first one with more points sets it.
         hold_degree: whether γ follows during training so that this stays so: as classes draw together in the auxiliary
             space their points become equally near, and under a fixed γ each would choose its whole class. γ is then not
-            a parameter.
+            a parameter. It moves once in a call, by the mean degree of all graphs with more points.
         learn_gain, learn_alpha: whether γ and α are parameters. A learned α stays in [1.1, 4].
         max_edges: limit for the number of directed edges, see :func:`latopo.entmax_neighbors`.
         search: how the rows are found, see :class:`~latopo.neighbors.NeighborSearch`; ``"auto"`` pays from some
@@ -134,6 +142,20 @@ class EntmaxSampler(EdgeSampler):
         if enough and self.hold_degree and self.training:
             assert self.degree is not None
             self.gain.nudge((rows.col.numel() / x.size(0) / self.degree) ** _HOLD_RATE)
+        return rows
+
+    def grouped(self, x: Tensor, ptr: Tensor, similarity: Similarity) -> NeighborRows:
+        """Neighbours of the points of each cloud among each other, in one pass."""
+        enough = [] if self.degree is None else (ptr.diff() > self.degree).nonzero().flatten().tolist()
+        if enough and not self.calibrated:
+            self._calibrate(x[ptr[enough[0]] : ptr[enough[0] + 1]], similarity)
+        rows = grouped_neighbor_rows(
+            x, ptr, self.gain(), alpha_value(self.alpha), similarity, max_edges=self.max_edges, search=self.search
+        )
+        if enough and self.hold_degree and self.training:
+            assert self.degree is not None
+            points, chosen = ptr.diff()[enough].sum(), rows.ptr[ptr].diff()[enough].sum()
+            self.gain.nudge((float(chosen / points) / self.degree) ** _HOLD_RATE)
         return rows
 
     def join(self, x: Tensor, anchors: Tensor, similarity: Similarity) -> NeighborRows:
@@ -252,6 +274,10 @@ class BudgetSampler(EdgeSampler):
     def forward(self, x: Tensor, similarity: Similarity) -> NeighborRows:
         """All neighbours, before the budget."""
         return self.sampler(x, similarity)
+
+    def grouped(self, x: Tensor, ptr: Tensor, similarity: Similarity) -> NeighborRows:
+        """All neighbours within each cloud, before the budget."""
+        return self.sampler.grouped(x, ptr, similarity)
 
     def join(self, x: Tensor, anchors: Tensor, similarity: Similarity) -> NeighborRows:
         """Queries have no budget: it would make them depend on each other."""

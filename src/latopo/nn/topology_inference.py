@@ -8,6 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from latopo.complex import CellComplex
+from latopo.errors import LatopoError
 from latopo.nn.alpha_dgm import AlphaDGM, LatentGraph
 from latopo.nn.duplicates import group_duplicates
 from latopo.nn.polygon_inference import LatentPolygons, PolygonInference
@@ -75,7 +76,8 @@ class TopologyInference(nn.Module):
         polygons: chooses polygons among their induced cycles; None for a complex of nodes and edges.
 
     Shapes:
-        - **x**: [N, in_channels], **edge_index**: [2, E'] in any form, or None
+        - **x**: [N, in_channels], **edge_index**: [2, E'] in any form, or None, **ptr**: [G + 1], where each of several
+          graphs starts and ends, or None
         - **output**: :class:`LatentTopology`
 
     Example:
@@ -92,20 +94,20 @@ class TopologyInference(nn.Module):
         """Initialise both anew."""
         reset(*self.children())
 
-    def forward(self, x: Tensor, edge_index: Tensor | None = None) -> LatentTopology:
-        """Infer the complex of x."""
-        graph = self.graph(x, edge_index)
-        if self.polygons is None:
-            cells = CellComplex.from_canonical(x.size(0), graph.edge_index, None, graph.edge_prob)
-            return LatentTopology(cells, graph, None)
-        found = self.polygons(graph.x_aux, graph.edge_index)
-        cells = CellComplex.from_canonical(x.size(0), graph.edge_index, found.polygons, graph.edge_prob, found.prob)
+    def forward(self, x: Tensor, edge_index: Tensor | None = None, ptr: Tensor | None = None) -> LatentTopology:
+        """Infer the complex of x; of many graphs, one complex that knows them."""
+        graph = self.graph(x, edge_index, ptr)
+        found = None if self.polygons is None else self.polygons(graph.x_aux, graph.edge_index, ptr)
+        polygons, prob = (None, None) if found is None else (found.polygons, found.prob)
+        cells = CellComplex.from_canonical(x.size(0), graph.edge_index, polygons, graph.edge_prob, prob, ptr=ptr)
         return LatentTopology(cells, graph, found)
 
     @torch.no_grad()
     def fit(self, topology: LatentTopology) -> FittedTopology:
         """What queries need of an inferred topology."""
         cells, x_aux = topology.complex, topology.graph.x_aux
+        if cells.ptr is not None:
+            raise LatopoError("TopologyInference.fit: queries join one graph, got a complex of many; infer one alone")
         rule = PolygonRule()
         if self.polygons is not None and topology.polygons is not None:
             rule = self.polygons.rule(x_aux, cells, topology.polygons)
@@ -139,7 +141,7 @@ class TopologyInference(nn.Module):
         ends = torch.searchsorted(cells.query * count + cells.anchor, query[:, None] * count + path[:, [0, -1]])
         sides = fitted.walks.edge_ids(path[:, :-1], path[:, 1:])
         around = torch.cat([x_aux[query, None], fitted.x_aux[path]], dim=1)
-        strength = fitted.rule.strengths(self.polygons.vertex_scores(around))
+        strength = fitted.rule.strengths(self.polygons.vertex_scores(around), length=around.size(1))
         weight = fitted.rule.share * torch.ones_like(strength)
         if relaxation == "weighted" and fitted.complex.edge_prob is not None:
             weight = weight * strength
