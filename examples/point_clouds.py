@@ -69,7 +69,7 @@ def main(epochs: int = 10, count: int = 600) -> None:
             prediction, complex = model(data)
             right += int((prediction.argmax(1) == data.y).sum())
     print(f"\naccuracy on {len(test.dataset)} other clouds: {right / len(test.dataset):.3f}")
-    print(f"the last one: {complex.subcomplex(data.batch == data.num_graphs - 1)}")
+    print(f"the last one: {complex[-1]}")
 
 
 if __name__ == "__main__":

@@ -56,7 +56,7 @@ def test_bad_input_is_one_line_and_exit_code_2():
     assert result.returncode == 2
     assert (
         result.stderr
-        == "latopo: bench: expected one of cycles, entmax, neighbors, search, million, step, got 'speed'\n"
+        == "latopo: bench: expected one of cycles, entmax, neighbors, search, million, step, batches, got 'speed'\n"
     )
 
 

@@ -20,7 +20,7 @@ from latopo.errors import LatopoError
 
 __all__ = ["BENCHMARKS", "run"]
 
-BENCHMARKS = ("cycles", "entmax", "neighbors", "search", "million", "step")
+BENCHMARKS = ("cycles", "entmax", "neighbors", "search", "million", "step", "batches")
 _BEGIN, _END = "<!-- table: begin -->", "<!-- table: end -->"
 _HEADINGS = ("what", "latopo", "peer", "its figure", "ratio", "bar", "met", "note")
 
