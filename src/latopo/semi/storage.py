@@ -1,0 +1,112 @@
+"""A fitted recipe as named tensors, and back; nothing is pickled."""
+
+from collections.abc import Mapping
+from dataclasses import fields
+from typing import Any
+
+import numpy as np
+import torch
+from scipy import sparse
+from torch import Tensor
+
+from latopo.semi.branches import Branch
+from latopo.semi.fusion import Judgement
+from latopo.semi.metric import Metric, Mixture, Numbers, Words
+from latopo.semi.recipe import FewLabels
+from latopo.semi.space import FittedSpace
+
+__all__ = ["from_tensors", "to_tensors"]
+
+_KINDS: dict[str, type[Words | Numbers]] = {"words": Words, "numbers": Numbers}
+_SPACE = ("gain", "degree", "scale")
+
+
+def to_tensors(model: FewLabels) -> dict[str, Tensor]:
+    """Everything that new rows need, by name.
+
+    Example:
+        >>> from latopo.semi import learn
+        >>> x = np.random.RandomState(0).randn(40, 2)
+        >>> model = learn(x, (x[:, 0] > 0).astype(int), np.arange(20), 2).model
+        >>> again = from_tensors(to_tensors(model))
+        >>> bool((again.join(x)[0] == model.join(x)[0]).all())
+        True
+    """
+    found = {"num_classes": torch.tensor(model.num_classes)}
+    found |= _metric_tensors(f"metric.{model.metric.kind}", model.metric)
+    for name, space in model.spaces.items():
+        found |= _array(f"space.{name}.points", space.points)
+        found |= {
+            f"space.{name}.{part}": torch.tensor(float(getattr(space, part)), dtype=torch.float64) for part in _SPACE
+        }
+        for part in ("diffused", "center", "stretch"):
+            if getattr(space, part) is not None:
+                found |= _array(f"space.{name}.{part}", getattr(space, part))
+    found |= _array("spread", model.spread) | _array("answer", model.answer)
+    for branch, weight in model.weights.items():
+        judged = model.judged.get(branch)
+        numbers = [weight] if judged is None else [weight, *judged]
+        found[f"branch.{branch.name}"] = torch.tensor(numbers, dtype=torch.float64)
+        if branch in model.heads:
+            found |= _array(f"head.{branch.name}", model.heads[branch])
+    return found
+
+
+def from_tensors(tensors: Mapping[str, Tensor]) -> FewLabels:
+    """The recipe that :func:`to_tensors` took apart.
+
+    Raises:
+        KeyError: a part is missing.
+    """
+    kind = next(name.split(".")[1] for name in tensors if name.startswith("metric."))
+    metric = _metric(f"metric.{kind}", kind, tensors)
+    spaces = {}
+    for name in sorted({name.split(".")[1] for name in tensors if name.startswith("space.")}):
+        gain, degree, scale = (float(tensors[f"space.{name}.{part}"]) for part in _SPACE)
+        points, diffused, center = (_read(f"space.{name}.{part}", tensors) for part in ("points", "diffused", "center"))
+        stretch = _read(f"space.{name}.stretch", tensors) if f"space.{name}.stretch" in tensors else None
+        spaces[name] = FittedSpace(points, metric.similarity, gain, int(degree), diffused, center, scale, stretch)
+    weights, judged, heads = {}, {}, {}
+    for name in (name.removeprefix("branch.") for name in tensors if name.startswith("branch.")):
+        branch, numbers = Branch.parse(name), tensors[f"branch.{name}"].tolist()
+        weights[branch] = numbers[0]
+        if len(numbers) > 1:
+            judged[branch] = Judgement(*numbers[1:])
+        if f"head.{name}" in tensors:
+            heads[branch] = _read(f"head.{name}", tensors)
+    classes, spread, answer = int(tensors["num_classes"]), _read("spread", tensors), _read("answer", tensors)
+    return FewLabels(metric, classes, spaces, spread, heads, judged, weights, answer)
+
+
+def _array(name: str, value: Any) -> dict[str, Tensor]:
+    """An array as one tensor, a sparse one as four."""
+    if not sparse.issparse(value):
+        return {name: torch.from_numpy(np.ascontiguousarray(value))}
+    parts = {"data": value.data, "indices": value.indices, "indptr": value.indptr, "shape": np.array(value.shape)}
+    return {f"{name}.{part}": torch.from_numpy(np.ascontiguousarray(array)) for part, array in parts.items()}
+
+
+def _read(name: str, tensors: Mapping[str, Tensor]) -> Any:
+    if f"{name}.shape" not in tensors:
+        return tensors[name].numpy()
+    data, indices, indptr = (tensors[f"{name}.{part}"].numpy() for part in ("data", "indices", "indptr"))
+    return sparse.csr_array((data, indices, indptr), shape=tuple(tensors[f"{name}.shape"].tolist()))
+
+
+def _metric_tensors(name: str, metric: Metric) -> dict[str, Tensor]:
+    if isinstance(metric, Mixture):
+        parts = _metric_tensors(f"{name}.words", metric.words) | _metric_tensors(f"{name}.numbers", metric.numbers)
+        return parts | _array(f"{name}.is_word", metric.is_word) | _array(f"{name}.scale", metric.scale)
+    return {
+        key: tensor for part, value in vars(metric).items() for key, tensor in _array(f"{name}.{part}", value).items()
+    }
+
+
+def _metric(name: str, kind: str, tensors: Mapping[str, Tensor]) -> Metric:
+    if kind == "mixture":
+        words, numbers = (_metric(f"{name}.{part}", part, tensors) for part in ("words", "numbers"))
+        assert isinstance(words, Words)
+        assert isinstance(numbers, Numbers)
+        return Mixture(_read(f"{name}.is_word", tensors), words, numbers, _read(f"{name}.scale", tensors))
+    cls = _KINDS[kind]
+    return cls(*(_read(f"{name}.{part}", tensors) for part in (item.name for item in fields(cls))))
