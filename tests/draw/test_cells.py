@@ -3,35 +3,40 @@ import pytest
 import torch
 
 from latopo import CellComplex
-from latopo.draw.cells import _contains, cell_arrays, opacity, overlap_opacity
+from latopo.draw.cells import _contains, cell_groups, edge_opacity, opacity, overlap_opacity
 
 
 def test_strengths_are_relative_to_the_most_probable_cell(house: CellComplex) -> None:
-    cells = cell_arrays(house)
-    torch.testing.assert_close(torch.from_numpy(cells.edge_strength), torch.arange(1, 7).double() / 6)
-    assert {length: strength.tolist() for length, strength in cells.polygon_strength.items()} == {3: [0.5], 4: [1.0]}
-    assert cells.edges.tolist() == house.edge_index.t().tolist()
+    groups = cell_groups(house)
+    torch.testing.assert_close(torch.from_numpy(groups[2].strength), torch.arange(1, 7).double() / 6)
+    assert {length: cells.strength.tolist() for length, cells in groups.items() if length > 2} == {3: [0.5], 4: [1.0]}
+    assert groups[2].corners.tolist() == house.edge_index.t().tolist()
+    assert groups[2].prob.tolist() == house.edge_prob.double().tolist()
 
 
 def test_lengths_beyond_the_limit_are_left_out(house: CellComplex) -> None:
-    cells = cell_arrays(house, max_length=3)
-    assert list(cells.polygons) == [3]
-    assert cells.polygon_strength[3].tolist() == [0.5]
+    groups = cell_groups(house, max_length=3)
+    assert list(groups) == [2, 3]
+    assert groups[3].strength.tolist() == [0.5]
 
 
 def test_probabilities_in_half_precision_and_with_gradients(house: CellComplex) -> None:
     prob = torch.full((6,), 0.5, dtype=torch.bfloat16, requires_grad=True)
     cx = CellComplex(6, house.edge_index, edge_prob=prob)
-    assert cell_arrays(cx).edge_strength.tolist() == [1.0] * 6
+    assert cell_groups(cx)[2].strength.tolist() == [1.0] * 6
 
 
 def test_probabilities_that_are_all_zero(house: CellComplex) -> None:
-    assert cell_arrays(CellComplex(6, house.edge_index, edge_prob=torch.zeros(6))).edge_strength.tolist() == [0.0] * 6
+    cx = CellComplex(6, house.edge_index, edge_prob=torch.zeros(6))
+    assert cell_groups(cx)[2].strength.tolist() == [0.0] * 6
 
 
 def test_a_graph_has_no_polygons(house: CellComplex) -> None:
-    cells = cell_arrays(house.skeleton(1))
-    assert cells.polygons == cells.polygon_strength == {}
+    assert list(cell_groups(house.skeleton(1))) == [2]
+
+
+def test_the_more_edges_the_fainter() -> None:
+    assert (edge_opacity(100), edge_opacity(35_000)) == (0.85, 0.1)
 
 
 def test_containment_of_a_bow_and_a_triangle() -> None:

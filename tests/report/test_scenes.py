@@ -11,7 +11,7 @@ from latopo.report import Points, ReportData
 from latopo.report import scenes as scenes_module
 from latopo.report.facts import measure_complex
 from latopo.report.packer import Packer
-from latopo.report.scenes import describe_drawing, moment_title
+from latopo.report.scenes import describe_drawing
 
 
 def describe(*runs):
@@ -91,4 +91,4 @@ def test_too_many_points_are_sampled_but_all_degrees_are_kept(monkeypatch):
 def test_moments_are_called_by_title_epoch_or_input():
     empty = CellComplex(1, torch.zeros(2, 0, dtype=torch.int64))
     snapshots = Snapshot(empty), Snapshot(empty, 7), Snapshot(empty, 7, "Best")
-    assert [moment_title(snapshot) for snapshot in snapshots] == ["Input", "Epoch 7", "Best"]
+    assert [snapshot.moment for snapshot in snapshots] == ["Input", "Epoch 7", "Best"]

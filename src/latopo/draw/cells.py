@@ -1,7 +1,7 @@
 """The cells of a complex as numpy arrays, and how opaque each is: by its probability, and by how many there are."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from torch import Tensor
@@ -15,67 +15,40 @@ _FAINTEST = 0.2
 _VISIBLE = 0.012
 
 
-@dataclass(frozen=True)
-class CellArrays:
-    """What is drawn.
+class CellGroup(NamedTuple):
+    """Cells of one length."""
 
-    Attributes:
-        edges: [E, 2].
-        edge_strength: [E], probability over the largest one; 1 without probabilities.
-        polygons: {length: [P_k, k]}, only lengths that occur.
-        polygon_strength: {length: [P_k]}, as for edges; the largest one is over all lengths.
-    """
-
-    edges: IntArray
-    edge_strength: FloatArray
-    polygons: dict[int, IntArray]
-    polygon_strength: dict[int, FloatArray]
+    corners: IntArray  # [n, k]; k = 2 for edges
+    prob: FloatArray | None  # [n]
+    strength: FloatArray  # [n], probability over that of the strongest edge or polygon; 1 without probabilities
 
 
-def cell_arrays(cx: Drawable, max_length: int | None = None) -> CellArrays:
-    """Edges and polygons (up to ``max_length`` sides) of a complex on any device.
-
-    Example:
-        >>> from latopo import CellComplex
-        >>> import torch
-        >>> cx = CellComplex(3, torch.tensor([[0, 1], [1, 2]]), edge_prob=torch.tensor([0.2, 0.4]))
-        >>> cell_arrays(cx).edge_strength
-        array([0.5, 1. ])
-    """
-    sizes = [len(rows) for rows in cx.polygons.values()]
-    strengths = np.split(_strength(cx.polygon_prob, cx.num_polygons), np.cumsum(sizes)[:-1])
-    polygons, polygon_strength = {}, {}
-    for (length, rows), strength in zip(cx.polygons.items(), strengths, strict=False):
+def cell_groups(cx: Drawable, max_length: int | None = None) -> dict[int, CellGroup]:
+    """The edges (2) and the polygons of each length that occurs, up to ``max_length``; of a complex on any device."""
+    edges = CellGroup(np.ascontiguousarray(cx.edge_index.cpu().numpy().T), *_strengths(cx.edge_prob, cx.num_edges))
+    prob, strength = _strengths(cx.polygon_prob, cx.num_polygons)
+    groups, stop = {2: edges}, 0
+    for length, rows in cx.polygons.items():
+        part = slice(stop, stop := stop + len(rows))
         if len(rows) and (max_length is None or length <= max_length):
-            polygons[length], polygon_strength[length] = rows.cpu().numpy(), strength
-    edges = np.ascontiguousarray(cx.edge_index.cpu().numpy().T)
-    return CellArrays(edges, _strength(cx.edge_prob, len(edges)), polygons, polygon_strength)
+            groups[length] = CellGroup(rows.cpu().numpy(), None if prob is None else prob[part], strength[part])
+    return groups
 
 
-def _strength(prob: Tensor | None, count: int) -> FloatArray:
-    if prob is None or count == 0:
-        return np.ones(count)
+def _strengths(prob: Tensor | None, count: int) -> tuple[FloatArray | None, FloatArray]:
+    if prob is None:
+        return None, np.ones(count)
     values = prob.detach().cpu().double().numpy()  # double: numpy has no bfloat16
-    return np.asarray(values / max(float(values.max()), 1e-300))
+    return values, values / max(values.max(initial=0.0), 1e-300)
 
 
 def opacity(strength: FloatArray, ceiling: float) -> FloatArray:
-    """Opacities from a fifth of ``ceiling`` (strength 0) to ``ceiling`` (strength 1), never too faint for a pixel.
-
-    Example:
-        >>> opacity(np.array([0.0, 0.5, 1.0]), 0.5)
-        array([0.1, 0.3, 0.5])
-    """
+    """Opacities from a fifth of ``ceiling`` (strength 0) to ``ceiling`` (strength 1), never too faint for a pixel."""
     return np.maximum(ceiling * (_FAINTEST + (1 - _FAINTEST) * strength), min(_VISIBLE, ceiling))
 
 
 def edge_opacity(count: int) -> float:
-    """Opacity of the strongest of ``count`` edges: thousands of lines must not become one patch.
-
-    Example:
-        >>> edge_opacity(100), edge_opacity(35_000)
-        (0.85, 0.1)
-    """
+    """Opacity of the strongest of ``count`` edges: thousands of lines must not become one patch."""
     return min(0.85, 3500 / max(count, 1))
 
 
@@ -83,11 +56,6 @@ def overlap_opacity(outlines: Iterable[FloatArray]) -> float:
     """Opacity of the strongest polygon: the deeper polygons ([P, k, 2]) are stacked, the fainter each is.
 
     The depth is the mean number of polygons over a polygon's centre; a pile of that depth is painted to 70 %.
-
-    Example:
-        >>> triangle = np.array([[[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]]])
-        >>> overlap_opacity([triangle]) > overlap_opacity([np.repeat(triangle, 9, axis=0)])
-        True
     """
     shapes = [corners for corners in outlines if len(corners)]
     if not shapes:

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 
 from latopo.draw._kernels import FloatArray
 from latopo.draw.drawable import Drawable
@@ -41,21 +40,24 @@ class Snapshot:
     title: str | None = None
     polygon_share: float | None = None
 
+    @property
+    def moment(self) -> str:
+        """What to call it."""
+        if self.title is not None:
+            return self.title
+        return "Input" if self.epoch is None else f"Epoch {self.epoch}"
+
     def caption(self, y: Any = None, unlabelled: int | None = None) -> str:
         """Title, share of polygons and, with classes, homophily, in matplotlib's formulas."""
-        moment = "Input" if self.epoch is None else f"Epoch {self.epoch}"
-        parts = [plain(moment if self.title is None else self.title)]
+        parts = [plain(self.moment)]
         if self.polygon_share is not None:
             parts.append(rf"$\%_p = {_percent(self.polygon_share)}$")
         labels = None if y is None else as_labels(y, self.complex.num_nodes)
         if labels is not None and not is_quantity(labels):
-            parts.append(self._homophily(labels, unlabelled))
+            codes = torch.from_numpy(class_codes(labels, unlabelled)[0]).to(self.complex.device)
+            homophily = self.complex.edge_homophily(codes, unlabelled=-1)
+            parts.append("no edges" if math.isnan(homophily) else f"$h = {homophily:.2f}$")
         return ", ".join(parts)
-
-    def _homophily(self, labels: NDArray[Any], unlabelled: int | None) -> str:
-        codes = torch.from_numpy(class_codes(labels, unlabelled)[0]).to(self.complex.device)
-        homophily = self.complex.edge_homophily(codes, unlabelled=-1)
-        return "no edges" if math.isnan(homophily) else f"$h = {homophily:.2f}$"
 
 
 @dataclass(frozen=True, eq=False)

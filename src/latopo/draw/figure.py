@@ -26,13 +26,6 @@ def current_axes(width: float, height: float) -> Any:
 
     Pyplot's current axes are taken if they are empty; afterwards the figure is pyplot's current one, so that
     ``plt.title``, ``plt.savefig`` and ``plt.show`` refer to it.
-
-    Example:
-        >>> import matplotlib.pyplot as plt
-        >>> figure = plt.figure()
-        >>> current_axes(4, 3).figure is figure
-        True
-        >>> plt.close(figure)
     """
     plt: Any = sys.modules.get("matplotlib.pyplot")
     if plt is None:
@@ -64,10 +57,12 @@ def plain(text: str) -> str:
 class Shown:
     """Something drawn: a notebook displays its figure, and :meth:`save` writes it."""
 
+    ax: Any
+
     @property
     def figure(self) -> Any:
-        """The matplotlib figure."""
-        raise NotImplementedError
+        """The matplotlib figure around the axes."""
+        return self.ax.figure.figure
 
     def save(self, path: str | os.PathLike[str], formats: tuple[str, ...] = ()) -> list[Path]:
         """Write the figure; see :func:`~latopo.draw.save_figure`."""

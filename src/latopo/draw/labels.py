@@ -19,17 +19,11 @@ _MOST_FLOAT_CLASSES = 20
 
 @dataclass(frozen=True)
 class NodeLook:
-    """How each node looks, and the legend for it.
+    """How each node looks, and the legend for it."""
 
-    Attributes:
-        color: [N, 3].
-        mark: matplotlib's name of each node's mark, [N].
-        legend: (name, colour, mark), class by class.
-    """
-
-    color: FloatArray
-    mark: list[str]
-    legend: list[tuple[str, Color, str]]
+    color: FloatArray  # [N, 3]
+    mark: list[str]  # matplotlib's name of each node's mark, [N]
+    legend: list[tuple[str, Color, str]]  # (name, colour, mark), class by class
 
     def take(self, nodes: IntArray) -> "NodeLook":
         """The look of some nodes; the legend is still that of all."""
@@ -46,12 +40,6 @@ def node_look(
     """Colours and marks of ``num_nodes`` nodes with labels ``y`` [N]: classes of any type, or a quantity as floats.
 
     ``class_names`` are a dictionary by label, or a sequence that labels 0, 1, … index.
-
-    Example:
-        >>> from latopo.draw.palette import PALETTES
-        >>> look = node_look(3, [1, 0, 1], PALETTES["paper"], ["no", "yes"])
-        >>> [name for name, _, _ in look.legend]
-        ['no', 'yes']
     """
     if y is None:
         return NodeLook(np.full((num_nodes, 3), palette.unlabelled), ["o"] * num_nodes, [])
@@ -70,12 +58,7 @@ def as_labels(y: Any, num_nodes: int) -> NDArray[Any]:
 
 
 def is_quantity(labels: NDArray[Any]) -> bool:
-    """Whether labels are measurements: floats that are not whole, or whole but of many values.
-
-    Example:
-        >>> is_quantity(np.array([0.5, 1.0])), is_quantity(np.array([0.0, 1.0])), is_quantity(np.array(["a", "b"]))
-        (True, False, False)
-    """
+    """Whether labels are measurements: floats that are not whole, or whole but of many values."""
     if labels.dtype.kind != "f":
         return False
     known = labels[~np.isnan(labels)]
@@ -83,12 +66,7 @@ def is_quantity(labels: NDArray[Any]) -> bool:
 
 
 def class_codes(labels: NDArray[Any], unlabelled: int | None = None) -> tuple[IntArray, list[Any]]:
-    """Each label's place among the sorted classes, −1 for ``unlabelled`` and NaN; and the classes.
-
-    Example:
-        >>> class_codes(np.array([7, -1, 5, 7]), unlabelled=-1)
-        (array([ 1, -1,  0,  1]), [5, 7])
-    """
+    """Each label's place among the sorted classes, −1 for ``unlabelled`` and NaN; and the classes."""
     known = labels == labels  # not NaN
     if unlabelled is not None:
         known &= labels != unlabelled

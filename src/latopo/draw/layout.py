@@ -55,13 +55,7 @@ def layout(complex: Drawable, seed: int = 0) -> FloatArray:
 
 
 def pack(position: FloatArray, components: list[IntArray], gap: float) -> FloatArray:
-    """Shift components (lists of nodes) of ``position`` [N, 2] so that their discs are ``gap`` apart.
-
-    Example:
-        >>> alone = [np.array([0]), np.array([1])]
-        >>> bool(np.ptp(pack(np.zeros((2, 2)), alone, gap=1.0)) >= 1)
-        True
-    """
+    """Shift components (lists of nodes) of ``position`` [N, 2] so that their discs are ``gap`` apart."""
     position = position.copy()
     radius = np.empty(len(components))
     for number, nodes in enumerate(components):

@@ -5,7 +5,7 @@ from html import escape
 import numpy as np
 
 from latopo.draw._kernels import FloatArray, IntArray
-from latopo.draw.cells import CellArrays, cell_arrays, edge_opacity, opacity, overlap_opacity
+from latopo.draw.cells import CellGroup, cell_groups, edge_opacity, opacity, overlap_opacity
 from latopo.draw.drawable import Drawable
 from latopo.draw.layout import layout
 from latopo.draw.palette import PALETTES, Color, polygon_name
@@ -30,11 +30,11 @@ def to_html(complex: Drawable) -> str:
     """
     node_ids = sample_neighborhoods(complex, _MOST_NODES)
     part = take_nodes(complex, node_ids)
-    cells = cell_arrays(part)
+    groups = cell_groups(part)
     notes = [] if len(node_ids) == complex.num_nodes else [sample_note(len(node_ids), complex.num_nodes)]
-    if max([len(cells.edges), *map(len, cells.polygons.values())]) > _MOST_CELLS:
+    if max(len(cells.corners) for cells in groups.values()) > _MOST_CELLS:
         notes.append(f"at most the {_MOST_CELLS:,} most probable edges, and polygons of each length")
-    drawing = _svg(cells, layout(part)) if complex.num_nodes else ""
+    drawing = _svg(groups, layout(part)) if complex.num_nodes else ""
     rows = "".join(_row(name, count, color) for name, count, color in _counts(complex))
     note = f"<div><small>Drawn: {escape('; '.join(notes))}.</small></div>" if notes else ""
     table = f"<div><b>{escape(type(complex).__name__)}</b><table>{rows}</table>{note}</div>"
@@ -51,20 +51,21 @@ def _row(name: str, count: int, color: Color | None) -> str:
     return f'<tr><td style="text-align:left">{swatch}{escape(name)}</td><td>{count:,}</td></tr>'
 
 
-def _svg(cells: CellArrays, position: FloatArray) -> str:
+def _svg(groups: dict[int, CellGroup], position: FloatArray) -> str:
     # Screens count downwards. A margin of 8 keeps whole nodes inside.
     point = np.round((position * [1, -1] + 1) / 2 * (_SIZE - 16) + 8, 1)
     radius = min(max(30 / len(position) ** 0.5, 1.8), 5)
-    ceiling = overlap_opacity(point[rows] for rows in cells.polygons.values())
+    edges = groups.pop(2)
+    ceiling = overlap_opacity(point[cells.corners] for cells in groups.values())
     polygons = [
         _polygon(point[row], length, shade)
-        for length, rows in sorted(cells.polygons.items(), reverse=True)
-        for row, shade in _strongest(rows, cells.polygon_strength[length], ceiling)
+        for length, cells in sorted(groups.items(), reverse=True)
+        for row, shade in _strongest(cells, ceiling)
     ]
     # With a quarter of a figure's room, lines are as crowded as four times as many in a figure.
     lines = [
         '<line x1="{}" y1="{}" x2="{}" y2="{}" opacity="{:.2f}"/>'.format(*point[row].flatten(), shade)
-        for row, shade in _strongest(cells.edges, cells.edge_strength, edge_opacity(4 * len(cells.edges)))
+        for row, shade in _strongest(edges, edge_opacity(4 * len(edges.corners)))
     ]
     circles = [f'<circle cx="{x}" cy="{y}" r="{radius:.1f}"/>' for x, y in point]
     # Grey, not black or white: a notebook may be light or dark.
@@ -75,10 +76,10 @@ def _svg(cells: CellArrays, position: FloatArray) -> str:
     )
 
 
-def _strongest(rows: IntArray, strength: FloatArray, ceiling: float) -> list[tuple[IntArray, float]]:
-    """The strongest rows, in their order, with opacities."""
-    kept = np.sort(np.argsort(-strength, kind="stable")[:_MOST_CELLS])
-    return list(zip(rows[kept], opacity(strength[kept], ceiling).tolist(), strict=True))
+def _strongest(cells: CellGroup, ceiling: float) -> list[tuple[IntArray, float]]:
+    """The corners of the strongest cells, in their order, with opacities."""
+    kept = np.sort(np.argsort(-cells.strength, kind="stable")[:_MOST_CELLS])
+    return list(zip(cells.corners[kept], opacity(cells.strength[kept], ceiling).tolist(), strict=True))
 
 
 def _polygon(corners: FloatArray, length: int, shade: float) -> str:

@@ -10,7 +10,7 @@ import numpy as np
 from torch import Tensor
 
 from latopo.draw._kernels import FloatArray, IntArray
-from latopo.draw.cells import CellArrays, cell_arrays, edge_opacity, opacity, overlap_opacity
+from latopo.draw.cells import CellGroup, cell_groups, edge_opacity, opacity, overlap_opacity
 from latopo.draw.drawable import Drawable
 from latopo.draw.figure import Shown, plain, require_matplotlib
 from latopo.draw.labels import ClassNames, NodeLook, node_look
@@ -44,11 +44,6 @@ class Drawing(Shown):
     legend: Any
     pos: FloatArray
     node_ids: IntArray
-
-    @property
-    def figure(self) -> Any:
-        """The figure around the axes."""
-        return self.ax.figure.figure
 
 
 @dataclass(frozen=True)
@@ -93,10 +88,11 @@ class View:
         edge_width: float | None = None,
     ) -> Drawing:
         """Polygons, edges and nodes in ``ax``, without a legend."""
-        cells = cell_arrays(take_nodes(cx, self.node_ids), max_length)
+        groups = cell_groups(take_nodes(cx, self.node_ids), max_length)
+        drawn_edges = groups.pop(2)
         _frame(ax, self.position)
-        polygons = _paint_polygons(ax, cells, self.position, self.palette)
-        edges = _paint_edges(ax, cells, self.position, self.palette, edge_width)
+        polygons = _paint_polygons(ax, groups, self.position, self.palette)
+        edges = _paint_edges(ax, drawn_edges, self.position, self.palette, edge_width)
         nodes = _paint_nodes(ax, self.position, self.look.take(self.node_ids), node_size)
         return Drawing(ax, nodes, edges, polygons, None, self.position, self.node_ids)
 
@@ -130,17 +126,17 @@ def _check_positions(caller: str, pos: Any, num_nodes: int) -> FloatArray | None
     return position
 
 
-def _paint_polygons(ax: Any, cells: CellArrays, position: FloatArray, palette: Palette) -> dict[int, Any]:
+def _paint_polygons(ax: Any, groups: Mapping[int, CellGroup], position: FloatArray, palette: Palette) -> dict[int, Any]:
     """Fill the polygons, the longest at the bottom."""
     from matplotlib.collections import PolyCollection
 
-    outlines: dict[int, Any] = {length: position[rows] for length, rows in cells.polygons.items()}
+    outlines: dict[int, Any] = {length: position[cells.corners] for length, cells in groups.items()}
     ceiling = overlap_opacity(outlines.values())
     painted = {}
     for length, corners in outlines.items():
         painted[length] = PolyCollection(
             list(corners),
-            facecolors=_colors(palette.polygon_color(length), cells.polygon_strength[length], ceiling),
+            facecolors=_colors(palette.polygon_color(length), groups[length].strength, ceiling),
             linewidths=0,
             zorder=1 - length / 1000,
             rasterized=len(corners) > _MOST_OUTLINES,
@@ -149,13 +145,13 @@ def _paint_polygons(ax: Any, cells: CellArrays, position: FloatArray, palette: P
     return painted
 
 
-def _paint_edges(ax: Any, cells: CellArrays, position: FloatArray, palette: Palette, width: float | None) -> Any:
+def _paint_edges(ax: Any, cells: CellGroup, position: FloatArray, palette: Palette, width: float | None) -> Any:
     from matplotlib.collections import LineCollection
 
-    count = max(len(cells.edges), 1)
+    count = max(len(cells.corners), 1)
     edges = LineCollection(
-        list(position[cells.edges]),
-        colors=_colors(palette.edge, cells.edge_strength, edge_opacity(count)),
+        list(position[cells.corners]),
+        colors=_colors(palette.edge, cells.strength, edge_opacity(count)),
         linewidths=_side(ax) * min(max(3 / math.sqrt(count), 0.05), 0.16) if width is None else width,
         zorder=2,
         rasterized=count > _MOST_OUTLINES,

@@ -30,12 +30,7 @@ class Palette:
     marks_differ: bool = False
 
     def polygon_color(self, length: int) -> Color:
-        """Colour of the polygons with ``length`` sides.
-
-        Example:
-            >>> PALETTES["paper"].polygon_color(4)
-            (0.221, 0.016, 0.602)
-        """
+        """Colour of the polygons with ``length`` sides."""
         return self.polygons[min(length - 3, len(self.polygons) - 1)]
 
     def class_color(self, number: int) -> Color:
@@ -80,10 +75,5 @@ def get_palette(palette: str | Palette, caller: str) -> Palette:
 
 
 def polygon_name(length: int) -> str:
-    """Plural name of the polygons with ``length`` sides.
-
-    Example:
-        >>> polygon_name(3), polygon_name(12)
-        ('triangles', '12-gons')
-    """
+    """Plural name of the polygons with ``length`` sides."""
     return _POLYGON_NAMES.get(length, f"{length}-gons")

@@ -15,6 +15,7 @@ __all__ = ["PersistenceDrawing", "draw_persistence"]
 
 _NAMES = ("components", "holes", "voids")
 _FAR = 1.06  # where ∞ is drawn; filtration values end at 1
+_TICKS = {0.0: "0.0", 0.2: "0.2", 0.4: "0.4", 0.6: "0.6", 0.8: "0.8", 1.0: "1.0", _FAR: "∞"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,11 +29,6 @@ class PersistenceDrawing(Shown):
 
     ax: Any
     classes: dict[int, Any]
-
-    @property
-    def figure(self) -> Any:
-        """The matplotlib figure."""
-        return self.ax.figure.figure
 
 
 def draw_persistence(
@@ -76,7 +72,8 @@ def draw_persistence(
     shown = [pair[:max_bars] for pair in pairs] if kind == "barcode" else pairs
     classes = kinds[kind](ax, shown, style)
     if classes:
-        labels = [_label(rank, len(shown[rank]), len(pairs[rank])) for rank in classes]
+        cut = {rank: f"longest {max_bars:,} of " for rank in classes if len(shown[rank]) < len(pairs[rank])}
+        labels = [f"{_NAMES[rank]} ({cut.get(rank, '')}{len(pairs[rank]):,})" for rank in classes]
         corner = "upper left" if kind == "barcode" else "lower right"  # where no class can be, or few are
         ax.legend(list(classes.values()), labels, loc=corner, frameon=False)
     if title is not None:
@@ -84,15 +81,11 @@ def draw_persistence(
     return PersistenceDrawing(ax, classes)
 
 
-def _label(rank: int, shown: int, count: int) -> str:
-    return f"{_NAMES[rank]} ({count:,})" if shown == count else f"{_NAMES[rank]} (longest {shown:,} of {count:,})"
-
-
 def _diagram(ax: Any, pairs: list[Any], style: list[Any]) -> dict[int, Any]:
     ax.axline((0, 0), slope=1, color="0.7", linewidth=1, zorder=0)
     ax.axhline(_FAR, color="0.7", linewidth=1, linestyle="dashed", zorder=0)
     ax.set(xlim=(-0.03, 1.03), ylim=(-0.03, 1.1), xlabel="birth, 1 − p", ylabel="death, 1 − p")
-    ax.set_yticks([0, 0.2, 0.4, 0.6, 0.8, 1.0, _FAR], ["0.0", "0.2", "0.4", "0.6", "0.8", "1.0", "∞"])
+    ax.set_yticks(list(_TICKS), list(_TICKS.values()))
     return {
         rank: ax.scatter(pair[:, 0], _drawn(pair[:, 1]), s=18, color=style[rank], alpha=0.7, linewidth=0, zorder=3)
         for rank, pair in enumerate(pairs)
@@ -111,7 +104,7 @@ def _barcode(ax: Any, pairs: list[Any], style: list[Any]) -> dict[int, Any]:
             height += len(pair) + 1
     ax.axvline(_FAR, color="0.7", linewidth=1, linestyle="dashed", zorder=0)
     ax.set(xlim=(-0.03, 1.1), ylim=(-1, max(height, 1)), xlabel="1 − p")
-    ax.set_xticks([0, 0.2, 0.4, 0.6, 0.8, 1.0, _FAR], ["0.0", "0.2", "0.4", "0.6", "0.8", "1.0", "∞"])
+    ax.set_xticks(list(_TICKS), list(_TICKS.values()))
     ax.set_yticks([])
     return classes
 

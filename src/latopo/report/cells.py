@@ -3,10 +3,11 @@
 from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
-from torch import Tensor
 
 from latopo.complex import CellComplex
+from latopo.draw.cells import cell_groups
 from latopo.report.packer import Packer
 from latopo.report.report_data import FloatArray, IntArray
 
@@ -16,17 +17,11 @@ IN_BOTH, ONLY_FIRST, ONLY_SECOND = range(3)
 
 
 class DrawnCells(NamedTuple):
-    """Cells of one length.
+    """Cells of one length."""
 
-    Attributes:
-        corners: [n, k]; k = 2 for edges.
-        prob: [n] or None.
-        status: for a comparison, [n]: 0 in both, 1 only in the first complex, 2 only in the second.
-    """
-
-    corners: IntArray
-    prob: FloatArray | None
-    status: IntArray | None = None
+    corners: IntArray  # [n, k]; k = 2 for edges
+    prob: FloatArray | None  # [n]
+    status: IntArray | None = None  # for a comparison, [n]: IN_BOTH, ONLY_FIRST or ONLY_SECOND
 
     def take(self, chosen: NDArray[Any]) -> "DrawnCells":
         """Some of the cells, by index or mask."""
@@ -45,36 +40,12 @@ class DrawnCells(NamedTuple):
 
 
 def drawn_cells(cx: CellComplex) -> list[DrawnCells]:
-    """The edges, then the polygons of each length that occurs.
-
-    Example:
-        >>> import torch
-        >>> path = CellComplex(3, torch.tensor([[0, 1], [1, 2]]))
-        >>> drawn_cells(path)[0].corners.tolist()
-        [[0, 1], [1, 2]]
-    """
-    groups = [DrawnCells(cx.edge_index.t().cpu().numpy(), _values(cx.edge_prob))]
-    prob, done = _values(cx.polygon_prob), 0
-    for rows in cx.polygons.values():
-        if len(rows):
-            groups.append(DrawnCells(rows.cpu().numpy(), None if prob is None else prob[done : done + len(rows)]))
-        done += len(rows)
-    return groups
-
-
-def _values(prob: Tensor | None) -> FloatArray | None:
-    return None if prob is None else prob.detach().cpu().double().numpy()
+    """The edges, then the polygons of each length that occurs."""
+    return [DrawnCells(cells.corners, cells.prob) for cells in cell_groups(cx).values()]
 
 
 def difference_cells(first: CellComplex, second: CellComplex) -> list[DrawnCells]:
-    """The cells of both complexes, each once, with its status; probabilities are the first's where it has the cell.
-
-    Example:
-        >>> import torch
-        >>> one, two = CellComplex(3, torch.tensor([[0], [1]])), CellComplex(3, torch.tensor([[0, 1], [1, 2]]))
-        >>> difference_cells(one, two)[0].status.tolist()
-        [0, 2]
-    """
+    """The cells of both complexes, each once, with its status; probabilities are the first's where it has the cell."""
     sides = [{cells.corners.shape[1]: cells for cells in drawn_cells(cx)} for cx in (first, second)]
     lengths = sorted({*sides[0], *sides[1]})
     none = {length: DrawnCells(np.zeros((0, length), np.int64), np.zeros(0)) for length in lengths}
@@ -82,27 +53,17 @@ def difference_cells(first: CellComplex, second: CellComplex) -> list[DrawnCells
 
 
 def _overlay(first: DrawnCells, second: DrawnCells) -> DrawnCells:
-    rows = np.concatenate([first.corners, second.corners])
-    corners, place = np.unique(rows, axis=0, return_inverse=True)
-    from_first, from_second = np.split(place.reshape(-1), [len(first.corners)])
-    status = np.full(len(corners), ONLY_FIRST)
-    status[from_second] = ONLY_SECOND
-    status[np.intersect1d(from_first, from_second)] = IN_BOTH
-    if first.prob is None or second.prob is None:
-        return DrawnCells(corners, None, status)
-    prob = np.empty(len(corners))
-    prob[from_second], prob[from_first] = second.prob, first.prob
-    return DrawnCells(corners, prob, status)
+    frames = [pd.DataFrame(cells.corners).assign(prob=cells.prob) for cells in (first, second)]
+    names = list(range(first.corners.shape[1]))
+    both = frames[0].merge(frames[1], "outer", names, sort=True, indicator="status")
+    status = both["status"].cat.rename_categories({"both": IN_BOTH, "left_only": ONLY_FIRST, "right_only": ONLY_SECOND})
+    has_prob = first.prob is not None and second.prob is not None
+    prob = both["prob_x"].fillna(both["prob_y"]).to_numpy() if has_prob else None
+    return DrawnCells(both[names].to_numpy(), prob, status.to_numpy(np.int64))
 
 
 def most_probable(groups: list[DrawnCells], most: int) -> list[DrawnCells]:
-    """The ``most`` most probable cells of all groups, each in its group; without probabilities the first ones.
-
-    Example:
-        >>> cells = DrawnCells(np.array([[0, 1], [1, 2]]), np.array([0.1, 0.9]))
-        >>> most_probable([cells], 1)[0].corners.tolist()
-        [[1, 2]]
-    """
+    """The ``most`` most probable cells of all groups, each in its group; without probabilities the first ones."""
     sizes = [len(group.corners) for group in groups]
     if sum(sizes) <= most:
         return groups

@@ -10,7 +10,6 @@ from latopo.report.report_data import History
 __all__ = ["describe_charts"]
 
 _Curve = dict[float, float]
-_DIGITS = 5
 
 
 class _Chart(NamedTuple):
@@ -80,11 +79,6 @@ def describe_charts(runs: Sequence[Mapping[str, History]], metric: str = "accura
 
     Each run is a mapping from the name of a fold to its history. With several folds the mean is drawn boldly and each
     fold faintly; a second run is dashed.
-
-    Example:
-        >>> [chart] = describe_charts([{"fold 0": {"epoch": [1, 2], "loss": [0.5, None]}}])
-        >>> chart["series"]
-        [{'name': 'total', 'x': [1], 'y': [0.5], 'faint': False, 'color': 0, 'dash': False}]
     """
     charts = []
     for chart in _CHARTS:
@@ -118,7 +112,7 @@ def _lines(name: str, run: Mapping[str, History], column: str, percent: bool) ->
 
 
 def _line(name: str, curve: _Curve, percent: bool, faint: bool = False) -> dict[str, Any]:
-    y = [_rounded(100 * value if percent else value) for value in curve.values()]
+    y = [float(f"{100 * value if percent else value:.5g}") for value in curve.values()]  # the page stays small
     return {"name": name, "x": list(curve), "y": y, "faint": faint}
 
 
@@ -131,8 +125,3 @@ def _mean(curves: Sequence[_Curve]) -> _Curve:
     """Mean at the epochs that all of them have: a mean over changing folds would jump."""
     common = set.intersection(*(set(curve) for curve in curves))
     return {epoch: fmean(curve[epoch] for curve in curves) for epoch in sorted(common)}
-
-
-def _rounded(value: float) -> float:
-    """To five significant digits, so that the page stays small."""
-    return round(value, _DIGITS - 1 - math.floor(math.log10(abs(value)))) if value else 0.0

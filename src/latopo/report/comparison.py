@@ -12,15 +12,10 @@ _MOST_POLYGONS = 10
 
 
 class Comparison(NamedTuple):
-    """What two complexes share.
+    """What two complexes share."""
 
-    Attributes:
-        counts: "edges" or "polygons" → how many are in both, only in the first, only in the second.
-        only_first, only_second: the strongest polygons that the other complex lacks.
-    """
-
-    counts: dict[str, tuple[int, int, int]]
-    only_first: list[Polygon]
+    counts: dict[str, tuple[int, int, int]]  # of edges, polygons: in both, only in the first, only in the second
+    only_first: list[Polygon]  # the strongest polygons that the other complex lacks
     only_second: list[Polygon]
 
 

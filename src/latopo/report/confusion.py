@@ -12,31 +12,17 @@ _MOST_CLASSES = 30
 
 
 class Confusion(NamedTuple):
-    """A confusion matrix and what to say about it.
+    """A confusion matrix and what to say about it."""
 
-    Attributes:
-        matrix: [classes, classes], true by predicted; the most frequent classes if there are many.
-        names: of these classes.
-        correct, total: numbers of points, over all classes.
-        kind: the points it counts: ``test``, ``training`` or neither.
-    """
-
-    matrix: IntArray
-    names: tuple[str, ...]
-    correct: int
+    matrix: IntArray  # [classes, classes], true by predicted; the most frequent classes if there are many
+    names: tuple[str, ...]  # of these classes
+    correct: int  # points, over all classes
     total: int
-    kind: str
+    kind: str  # the points it counts: "test", "training" or neither
 
 
 def confusion_matrix(points: Points) -> IntArray | None:
-    """True class by predicted class, [classes, classes], of the test points, or of all points if none is a test point.
-
-    Example:
-        >>> points = Points(np.array([0, 1, 1]), ("a", "b"), predictions=np.array([0, 0, 1]))
-        >>> confusion_matrix(points)
-        array([[1, 0],
-               [1, 1]])
-    """
+    """True class by predicted class, [classes, classes]: of the test points, or of all if none is a test point."""
     if points.is_quantity or points.predictions is None:
         return None
     chosen = (points.labels >= 0) & (points.predictions >= 0)

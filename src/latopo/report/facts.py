@@ -5,7 +5,6 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
-import torch
 from torch import Tensor
 
 from latopo.complex import CellComplex
@@ -19,19 +18,12 @@ _MOST_RINGS = 300_000
 
 
 class Purity(NamedTuple):
-    """How many cells of one kind have all their corners in one class.
+    """How many cells of one kind have all their corners in one class."""
 
-    Attributes:
-        length: corners of a cell; 2 for edges.
-        pure: cells with all corners in one class.
-        counted: cells whose corners all have a known class.
-        chance: the share of pure cells if corners were random points.
-    """
-
-    length: int
-    pure: int
-    counted: int
-    chance: float
+    length: int  # corners of a cell; 2 for edges
+    pure: int  # cells with all corners in one class
+    counted: int  # cells whose corners all have a known class
+    chance: float  # the share of pure cells if corners were random points
 
     @property
     def share(self) -> float | None:
@@ -41,23 +33,15 @@ class Purity(NamedTuple):
 
 @dataclass(frozen=True)
 class Facts:
-    """The numbers of one complex.
-
-    Attributes:
-        nodes, edges: how many.
-        polygons: length → how many, for the lengths that occur.
-        isolated: nodes without an edge.
-        betti, euler: Betti numbers and Euler characteristic.
-        purity: length → purity of the edges (2) and polygons; empty without classes.
-    """
+    """The numbers of one complex."""
 
     nodes: int
     edges: int
-    polygons: dict[int, int]
-    isolated: int
+    polygons: dict[int, int]  # length → how many, for the lengths that occur
+    isolated: int  # nodes without an edge
     betti: tuple[int, int, int]
     euler: int
-    purity: dict[int, Purity] = field(default_factory=dict)
+    purity: dict[int, Purity] = field(default_factory=dict)  # of the edges (2) and polygons; empty without classes
 
     @property
     def num_polygons(self) -> int:
@@ -89,13 +73,7 @@ class Polygon(NamedTuple):
 
 
 def measure_complex(cx: CellComplex, points: Points | None = None) -> Facts:
-    """Counts, topology and, with classes, how pure the cells are.
-
-    Example:
-        >>> triangle = CellComplex(3, torch.tensor([[0, 0, 1], [1, 2, 2]]), {3: torch.tensor([[0, 1, 2]])})
-        >>> measure_complex(triangle).betti
-        (1, 0, 0)
-    """
+    """Counts, topology and, with classes, how pure the cells are."""
     polygons = {length: rows for length, rows in cx.polygons.items() if len(rows)}
     purity = {}
     if points is not None and not points.is_quantity:
@@ -135,12 +113,7 @@ def _purity(rows: Tensor, labels: IntArray) -> Purity:
 
 
 def chance_agreement(labels: IntArray, length: int) -> float:
-    """Probability that ``length`` different random points of known class all belong to one class.
-
-    Example:
-        >>> chance_agreement(np.array([0, 0, 1, -1]), 2)
-        0.333...
-    """
+    """Probability that ``length`` different random points of known class all belong to one class."""
     counts = np.bincount(labels[labels >= 0])
     drawn = math.comb(int(counts.sum()), length)
     return sum(math.comb(int(count), length) for count in counts) / drawn if drawn else math.nan
@@ -150,23 +123,9 @@ def strongest_polygons(cx: CellComplex, most: int, among: Tensor | None = None) 
     """The most probable polygons, most probable first; ties go to the shorter one, then to the first in order.
 
     ``among`` holds numbers of polygons; by default all of them.
-
-    Example:
-        >>> triangle = CellComplex(3, torch.tensor([[0, 0, 1], [1, 2, 2]]), {3: torch.tensor([[0, 1, 2]])})
-        >>> strongest_polygons(triangle, 20)
-        [Polygon(corners=(0, 1, 2), probability=None)]
     """
-    numbers = torch.arange(cx.num_polygons) if among is None else among.cpu()
-    if cx.polygon_prob is None:
-        return [Polygon(_corners(cx, number), None) for number in numbers[:most].tolist()]
-    prob = cx.polygon_prob.detach().cpu().double()
-    numbers = numbers[torch.argsort(prob[numbers], descending=True, stable=True)]
-    return [Polygon(_corners(cx, number), float(prob[number])) for number in numbers[:most].tolist()]
-
-
-def _corners(cx: CellComplex, number: int) -> tuple[int, ...]:
-    for rows in cx.polygons.values():
-        if number < len(rows):
-            return tuple(rows[number].tolist())
-        number -= len(rows)
-    raise IndexError(number)
+    corners = [tuple(row) for rows in cx.polygons.values() for row in rows.tolist()]
+    prob = [None] * len(corners) if cx.polygon_prob is None else cx.polygon_prob.tolist()
+    numbers = range(len(corners)) if among is None else among.tolist()
+    best = sorted(numbers, key=lambda number: -(prob[number] or 0.0))[:most]  # stable
+    return [Polygon(corners[number], prob[number]) for number in best]

@@ -17,13 +17,7 @@ _KEPT_BITS = 11
 
 
 class Packer:
-    """Collects arrays; the page unpacks all of them at once.
-
-    Example:
-        >>> packer = Packer()
-        >>> packer.integers(np.array([3, -1])), packer.floats(np.array([0.5]))
-        ({'type': 'Int8Array', 'at': 0, 'length': 2}, {'type': 'Float32Array', 'at': 8, 'length': 1})
-    """
+    """Collects arrays; the page unpacks all of them at once."""
 
     def __init__(self) -> None:
         self._block = bytearray()

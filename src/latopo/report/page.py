@@ -20,7 +20,7 @@ from latopo.report.confusion import find_confusion
 from latopo.report.facts import measure_complex, ring_purity, strongest_polygons
 from latopo.report.packer import Packer
 from latopo.report.report_data import ReportData, ShownTable
-from latopo.report.scenes import describe_drawing, moment_title
+from latopo.report.scenes import describe_drawing
 
 __all__ = ["build_page", "is_report", "write_report"]
 
@@ -92,7 +92,7 @@ def _template() -> Template:
     )
     environment.policies["json.dumps_kwargs"] = {"allow_nan": False, "separators": (",", ":")}
     environment.filters |= {"percent": words.percent, "probability": words.probability, "number": "{:,}".format}
-    environment.globals |= {"words": words, "moment_title": moment_title, "version": __version__}
+    environment.globals |= {"words": words, "version": __version__}
     return environment.get_template("page.html")
 
 

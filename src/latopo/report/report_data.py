@@ -23,61 +23,34 @@ TRAIN, VALIDATION, TEST = range(3)
 
 
 class Baseline(NamedTuple):
-    """Something to compare a score with.
+    """Something to compare a score with."""
 
-    Attributes:
-        name: for instance ``mlp``.
-        value: in the unit of the score.
-        meaning: what it is, for people who do not know the name.
-    """
-
-    name: str
-    value: float
-    meaning: str = ""
+    name: str  # for instance mlp
+    value: float  # in the unit of the score
+    meaning: str = ""  # what it is, for people who do not know the name
 
 
 @dataclass(frozen=True)
 class Score:
-    """How good the predictions are.
+    """How good the predictions are."""
 
-    Attributes:
-        value: share of correct predictions from 0 to 1, or R².
-        metric: ``accuracy`` or ``r2``.
-        where: the points it was measured on, in words: "test points".
-        spread: standard deviation over folds, None for one fold.
-        baselines: what others reach on the same points.
-    """
-
-    value: float
-    metric: str = "accuracy"
-    where: str = "test points"
-    spread: float | None = None
-    baselines: tuple[Baseline, ...] = ()
+    value: float  # share of correct predictions from 0 to 1, or R²
+    metric: str = "accuracy"  # or "r2"
+    where: str = "test points"  # it was measured on, in words
+    spread: float | None = None  # standard deviation over folds, None for one fold
+    baselines: tuple[Baseline, ...] = ()  # what others reach on the same points
 
 
 @dataclass(frozen=True, eq=False)
 class Points:
-    """What is known about the nodes, [N] each.
+    """What is known about the nodes, [N] each."""
 
-    Attributes:
-        labels: class numbers, −1 for unknown; or values, for regression.
-        class_names: names of classes 0, 1, …; empty for regression.
-        names: what to call the nodes; their numbers by default.
-        predictions: like ``labels``; −1 or NaN where there is none.
-        confidence: probability of the predicted class, NaN for unknown.
-        roles: 0 train, 1 validation, 2 test, −1 none.
-
-    Example:
-        >>> Points(np.array([0, 1, -1]), ("no", "yes")).class_name(1)
-        'yes'
-    """
-
-    labels: NDArray[Any]
-    class_names: tuple[str, ...] = ()
-    names: tuple[str, ...] | None = None
-    predictions: NDArray[Any] | None = None
-    confidence: FloatArray | None = None
-    roles: IntArray | None = None
+    labels: NDArray[Any]  # class numbers, −1 for unknown; or values, for regression
+    class_names: tuple[str, ...] = ()  # of classes 0, 1, …; empty for regression
+    names: tuple[str, ...] | None = None  # what to call the nodes; their numbers by default
+    predictions: NDArray[Any] | None = None  # like labels; −1 or NaN where there is none
+    confidence: FloatArray | None = None  # probability of the predicted class, NaN for unknown
+    roles: IntArray | None = None  # 0 train, 1 validation, 2 test, −1 none
 
     def __post_init__(self) -> None:
         """Refuse columns of different lengths, and classes without a name."""
@@ -102,21 +75,13 @@ class Points:
 
 @dataclass(frozen=True)
 class ShownCell:
-    """One number of a table of results.
+    """One number of a table of results."""
 
-    Attributes:
-        value: what is shown and sorted by; None for nothing.
-        spread: standard deviation over folds.
-        folds: the value of each fold.
-        remark: a short text under the number, such as the paper's number.
-        difference: distance to that number, coloured by its sign.
-    """
-
-    value: float | None
-    spread: float | None = None
-    folds: tuple[float, ...] = ()
-    remark: str = ""
-    difference: float | None = None
+    value: float | None  # what is shown and sorted by; None for nothing
+    spread: float | None = None  # standard deviation over folds
+    folds: tuple[float, ...] = ()  # the value of each fold
+    remark: str = ""  # a short text under the number, such as the paper's number
+    difference: float | None = None  # distance to that number, coloured by its sign
 
 
 class ShownRow(NamedTuple):
@@ -128,24 +93,14 @@ class ShownRow(NamedTuple):
 
 @dataclass(frozen=True)
 class ShownTable:
-    """A table of results.
-
-    Attributes:
-        title: what it shows.
-        label_columns: headings of the rows' labels.
-        columns: headings of the cells.
-        rows: in the order in which they are first shown.
-        digits: decimals.
-        caption: how the numbers were made.
-        notes: what else to know.
-    """
+    """A table of results."""
 
     title: str
-    label_columns: tuple[str, ...]
-    columns: tuple[str, ...]
-    rows: tuple[ShownRow, ...]
+    label_columns: tuple[str, ...]  # headings of the rows' labels
+    columns: tuple[str, ...]  # headings of the cells
+    rows: tuple[ShownRow, ...]  # in the order in which they are first shown
     digits: int = 2
-    caption: str = ""
+    caption: str = ""  # how the numbers were made
     notes: tuple[str, ...] = ()
 
     def level(self, value: float, column: int) -> float:
@@ -157,33 +112,19 @@ class ShownTable:
 
 @dataclass(frozen=True, eq=False)
 class ReportData:
-    """Everything that one report shows; what is empty is left out of the page.
+    """Everything that one report shows; what is empty is left out of the page."""
 
-    Attributes:
-        title: heading, for instance "dcm-plus on Texas".
-        story: what was run, on what, in sentences that need no prior knowledge.
-        score: how good the predictions are.
-        points: what is known about the nodes.
-        snapshots: the complex over the course of training, in order, all on the same nodes.
-        shown: index of the snapshot that the report describes; the last by default.
-        histories: name of a fold → its history.
-        confusion: [classes, classes], true by predicted; by default from the predictions of the test points.
-        settings: how it was run, name → value.
-        tables: tables of results.
-        notes: what a careful reader should know.
-    """
-
-    title: str
-    story: tuple[str, ...] = ()
+    title: str  # for instance "dcm-plus on Texas"
+    story: tuple[str, ...] = ()  # what was run, on what, in sentences that need no prior knowledge
     score: Score | None = None
     points: Points | None = None
-    snapshots: tuple[Snapshot, ...] = ()
-    shown: int = -1
-    histories: Mapping[str, History] = field(default_factory=dict)
-    confusion: IntArray | None = None
-    settings: Mapping[str, Any] = field(default_factory=dict)
+    snapshots: tuple[Snapshot, ...] = ()  # the complex over the course of training, in order, all on the same nodes
+    shown: int = -1  # index of the snapshot that the report describes
+    histories: Mapping[str, History] = field(default_factory=dict)  # name of a fold → its history
+    confusion: IntArray | None = None  # true by predicted class; by default from the predictions of the test points
+    settings: Mapping[str, Any] = field(default_factory=dict)  # how it was run, name → value
     tables: tuple[ShownTable, ...] = ()
-    notes: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()  # what a careful reader should know
 
     def __post_init__(self) -> None:
         """Refuse snapshots of different nodes."""

@@ -7,7 +7,7 @@ from typing import Any
 import torch
 
 from latopo.complex import CellComplex
-from latopo.draw import PALETTES, Snapshot, layout, sample_neighborhoods
+from latopo.draw import PALETTES, layout, sample_neighborhoods
 from latopo.draw.palette import Palette, polygon_name
 from latopo.draw.sample import take_nodes
 from latopo.report.cells import DrawnCells, difference_cells, drawn_cells, most_probable
@@ -15,7 +15,7 @@ from latopo.report.facts import Facts
 from latopo.report.packer import Packer
 from latopo.report.report_data import ROLES, FloatArray, IntArray, Points, ReportData
 
-__all__ = ["describe_drawing", "moment_title"]
+__all__ = ["describe_drawing"]
 
 MOST_NODES = 5000
 # What a browser draws smoothly, and what keeps the page below 10 MB with a dozen snapshots.
@@ -61,7 +61,7 @@ def _run_scene(
     moments = []
     for snapshot, measured in zip(data.snapshots, facts, strict=True):
         cells = drawn_cells(take_nodes(snapshot.complex, node_ids))
-        moment = _moment(moment_title(snapshot), cells, snapshot.complex, node_ids, packer)
+        moment = _moment(snapshot.moment, cells, snapshot.complex, node_ids, packer)
         moments.append(moment | {"facts": _facts(measured)})
     return {"name": name, "moments": moments, "shown": range(len(moments))[data.shown]}
 
@@ -128,15 +128,3 @@ def _points(points: Points | None, node_ids: IntArray, position: FloatArray, pac
 def _palette(palette: Palette) -> dict[str, Any]:
     classes = range(7 * len(palette.classes))  # as many as there are marks for each colour
     return {**asdict(palette), "marks": [palette.class_mark(number) for number in classes]}
-
-
-def moment_title(snapshot: Snapshot) -> str:
-    """What to call a moment of the training.
-
-    Example:
-        >>> moment_title(Snapshot(CellComplex(1, torch.zeros(2, 0, dtype=torch.int64)), epoch=30))
-        'Epoch 30'
-    """
-    if snapshot.title is not None:
-        return snapshot.title
-    return "Input" if snapshot.epoch is None else f"Epoch {snapshot.epoch}"

@@ -10,12 +10,7 @@ __all__ = ["against", "kind_name", "percent", "probability", "score_distance", "
 
 
 def percent(share: float | None) -> str:
-    """A share in per cent.
-
-    Example:
-        >>> percent(0.8214), percent(None), percent(1.0)
-        ('82.1 %', '–', '100 %')
-    """
+    """A share in per cent."""
     if share is None or math.isnan(share):
         return "–"
     return f"{100 * share:.1f}".removesuffix(".0") + " %"
@@ -48,12 +43,7 @@ def score_distance(score: Score, distance: float) -> str:
 
 
 def score_figure(score: Score) -> str:
-    """The score with its spread.
-
-    Example:
-        >>> score_figure(Score(0.625, spread=0.177))
-        '62.5 ± 17.7 %'
-    """
+    """The score with its spread."""
     if score.spread is None:
         return score_text(score, score.value)
     if score.metric == "accuracy":
@@ -62,12 +52,7 @@ def score_figure(score: Score) -> str:
 
 
 def against(score: Score, baseline: Baseline) -> str:
-    """How a score compares with a baseline.
-
-    Example:
-        >>> against(Score(0.8), Baseline("mlp", 0.75))
-        'It is 5.0 points better than “mlp” (75 %).'
-    """
+    """How a score compares with a baseline."""
     about = ", ".join(filter(None, [baseline.meaning, score_text(score, baseline.value)]))
     other = f"“{baseline.name}” ({about})"
     difference = score.value - baseline.value
@@ -79,12 +64,7 @@ def against(score: Score, baseline: Baseline) -> str:
 
 
 def verdict(edges: Purity) -> str:
-    """One sentence for how far the agreement with the classes is from chance, which is 0, and from perfect, which is 1.
-
-    Example:
-        >>> verdict(Purity(2, 90, 100, 0.25))
-        'Yes, strongly.'
-    """
+    """One sentence for how far the agreement with the classes is from chance (0) and from perfect (1)."""
     if edges.share is None:
         return "There are no edges between points of known class."
     lift = (edges.share - edges.chance) / (1 - edges.chance) if edges.chance < 1 else 0.0
