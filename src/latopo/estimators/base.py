@@ -25,7 +25,7 @@ from latopo.models import Model, find_system
 from latopo.models.branches import FittedLatent
 from latopo.nn.checks import simple_edges
 from latopo.settings import names_of
-from latopo.training import TrainingSettings, seeded, train
+from latopo.training import TrainingSettings, plain_torch, seeded, train
 
 __all__ = ["DCMEstimator"]
 
@@ -100,6 +100,7 @@ class DCMEstimator(BaseEstimator):
         tags.target_tags.required = True
         return tags
 
+    @plain_torch()
     def _fit(self, X: Any, target: NDArray[Any], labelled: NDArray[np.bool_], num_classes: int, edge_index: Any) -> Any:
         """Train on checked data and answer for every row; ``target``: classes from 0, or values (``num_classes`` 0)."""
         name = type(self).__name__
@@ -231,6 +232,7 @@ class DCMEstimator(BaseEstimator):
         check_is_fitted(self)
         return self._join(validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False))
 
+    @plain_torch()
     def _join(self, X: Any) -> Answers:
         """Answers to all queries, put together from blocks; float64, so that no answer depends on the other rows."""
         size = _BLOCK if self._fitted is None else self._fitted.topology.block_size

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from latopo.training.protocol import FoldResult, run_fold
     from latopo.training.run import Run
     from latopo.training.run_folder import RunFolder, train_folds
-    from latopo.training.seeding import seeded
+    from latopo.training.seeding import plain_torch, seeded
     from latopo.training.settings import TrainingSettings
 
 __all__ = [
@@ -25,6 +25,7 @@ __all__ = [
     "TrainingResult",
     "TrainingSettings",
     "cross_validate",
+    "plain_torch",
     "run_fold",
     "seeded",
     "train",
@@ -41,6 +42,7 @@ _HOME = {
     "Run": "run",
     "RunFolder": "run_folder",
     "train_folds": "run_folder",
+    "plain_torch": "seeding",
     "seeded": "seeding",
     "TrainingSettings": "settings",
 }

@@ -14,7 +14,7 @@ from latopo.models import Model, ModelOutput
 from latopo.nn.checks import simple_edges
 from latopo.training.measure import MEASURES, measure
 from latopo.training.objective import Objective
-from latopo.training.seeding import RandomStream
+from latopo.training.seeding import RandomStream, plain_torch
 from latopo.training.settings import TrainingSettings
 
 __all__ = ["OnEpoch", "Row", "Trainer", "TrainingResult", "train"]
@@ -84,7 +84,8 @@ def train(
     highest accuracy (R²) on ``selection_index``; of equals the one with the lower loss there, then the earlier: small
     selection sets tie often. No target of another node is read.
 
-    The same seed gives the same numbers, and the global random state is left alone. After Ctrl-C, or any other error,
+    The same seed gives the same numbers, whatever other threads draw and whatever modes of torch are on, and the global
+    random state is left alone. After Ctrl-C, or any other error,
     the model holds the best weights so far.
 
     Args:
@@ -145,6 +146,20 @@ class Trainer:
         num_classes: int,
     ) -> None:
         """Prepare; no step is made yet."""
+        with plain_torch():
+            self._prepare(model, _ordinary(x), y, edge_index, train_index, selection_index, settings, num_classes)
+
+    def _prepare(
+        self,
+        model: Model,
+        x: Tensor,
+        y: Tensor,
+        edge_index: Tensor | None,
+        train_index: Tensor,
+        selection_index: Tensor,
+        settings: TrainingSettings | None,
+        num_classes: int,
+    ) -> None:
         if y.shape != (x.size(0),):
             raise LatopoError(f"train: y has shape {list(y.shape)}, expected one target for each of {x.size(0)} rows")
         self.model, self.x = model, x
@@ -160,7 +175,7 @@ class Trainer:
         self._optimizer = _adam(model, self.settings)
         self._best: _Best | None = None
         self._worse = 0
-        self._random = RandomStream(self.settings.seed ^ _STREAM, x.device)
+        self._random = RandomStream(self.settings.seed ^ _STREAM)
 
     @property
     def finished(self) -> bool:
@@ -171,14 +186,13 @@ class Trainer:
     def advance(self, until: int | None = None, on_epoch: OnEpoch | None = None) -> None:
         """Train up to epoch ``until``, to the end by default. Pauses change nothing in what comes out."""
         last = self.settings.epochs if until is None else min(until, self.settings.epochs)
-        with self._random:
-            while self.epoch < last and not self.finished:
-                self.epoch += 1
-                row: Row = {"epoch": self.epoch, **self._step(), **dict.fromkeys(self._looks)}
-                self._look(row, self.epoch % self.settings.evaluate_every == 0 or self.epoch == self.settings.epochs)
-                self.history.append(row)
-                if on_epoch is not None:
-                    on_epoch(row)
+        while self.epoch < last and not self.finished:
+            self.epoch += 1
+            row: Row = {"epoch": self.epoch, **self._step(), **dict.fromkeys(self._looks)}
+            self._look(row, self.epoch % self.settings.evaluate_every == 0 or self.epoch == self.settings.epochs)
+            self.history.append(row)
+            if on_epoch is not None:
+                on_epoch(row)
 
     def restore_best(self) -> None:
         """Give the model the best weights so far, if there was an evaluation, and put it in evaluation mode."""
@@ -194,10 +208,12 @@ class Trainer:
         mean, scale = self.objective.mean, self.objective.scale
         return TrainingResult(epoch, score, loss, state, output, self.history, self.snapshots, mean, scale)
 
+    @plain_torch()
     def _step(self) -> Row:
         """One step of Adam; the terms of the loss."""
         self.model.train()
-        terms = self._terms(self.model(self.x, self.edges))
+        with self._random:
+            terms = self._terms(self.model(self.x, self.edges))
         loss = sum(terms.values(), start=torch.zeros((), device=self.x.device))
         value = loss.item()
         if not math.isfinite(value):
@@ -210,13 +226,14 @@ class Trainer:
         self._optimizer.step()
         return {"loss": value, **{f"{name}_loss": term.item() for name, term in terms.items()}}
 
+    @plain_torch()
     def _look(self, row: Row, evaluate: bool) -> None:
         """Evaluate, keep a snapshot, or neither; all from one forward pass."""
         snapshot = self.epoch in self.settings.snapshot_epochs
         if not evaluate and not snapshot:
             return
         self.model.eval()
-        with torch.no_grad():
+        with torch.no_grad(), self._random:
             output = _detached(self.model(self.x, self.edges))
         row |= measure(self.model, output, self._labels)
         if snapshot and output.complex is not None:
@@ -236,6 +253,11 @@ class Trainer:
         self._worse = 0
         state = {name: tensor.detach().clone() for name, tensor in self.model.state_dict().items()}
         self._best = _Best(self.epoch, score, loss, state, output)
+
+
+def _ordinary(x: Tensor) -> Tensor:
+    # A tensor made in inference mode takes part in no gradient.
+    return x.clone() if x.is_inference() else x
 
 
 def _detached(output: ModelOutput) -> ModelOutput:

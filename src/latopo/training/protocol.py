@@ -15,7 +15,7 @@ from latopo.training.loop import OnEpoch, Trainer, TrainingResult
 from latopo.training.measure import kept_share
 from latopo.training.objective import score
 from latopo.training.run import Run
-from latopo.training.seeding import seeded
+from latopo.training.seeding import plain_torch, seeded
 
 __all__ = ["FoldResult", "first_trainer", "new_model", "predictions", "run_fold"]
 
@@ -116,7 +116,7 @@ def _move(nodes: Split, device: torch.device) -> Split:
 
 def new_model(data: Data, run: Run) -> Model:
     """The run's model as it starts: equal for all folds and weight decays, the seed decides."""
-    with seeded(run.seed, data.y.device):
+    with plain_torch(), seeded(run.seed):
         model = run.system.model(data.x.size(1), data.num_classes or 1, run.model_settings())
     return model.to(data.y.device)
 

@@ -1,19 +1,122 @@
-"""Random numbers that depend on a seed alone and disturb nobody else's."""
+"""Random numbers that depend on a seed alone and disturb nobody else's, and torch's modes as a training needs them.
+
+torch's random numbers, default dtype and autocasting belong to the whole process or to the caller; a training may
+depend on none of them. This is the one place that knows how.
+"""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from contextlib import ExitStack, contextmanager
+from threading import Lock
 from typing import Any
 
 import torch
-from torch import Tensor
+from torch import Generator, Tensor, nn
+from torch.nn import functional
+from torch.overrides import TorchFunctionMode
 
-__all__ = ["RandomStream", "seeded"]
+__all__ = ["RandomStream", "plain_torch", "seeded"]
+
+_INITIALIZERS = (
+    "uniform normal trunc_normal xavier_uniform xavier_normal kaiming_uniform kaiming_normal orthogonal sparse"
+)
+_METHODS = [
+    "bernoulli",
+    "bernoulli_",
+    "multinomial",
+    "uniform_",
+    "normal_",
+    "exponential_",
+    "random_",
+    "cauchy_",
+    "geometric_",
+    "log_normal_",
+]
+_FUNCTIONS = ["rand", "randn", "randint", "randperm", "normal", "bernoulli", "multinomial", "poisson"]
+_DROPOUTS = ["dropout1d", "dropout2d", "dropout3d", "alpha_dropout", "feature_alpha_dropout", "gumbel_softmax", "rrelu"]
+_TAKE_GENERATOR: frozenset[Any] = frozenset(
+    [
+        *(getattr(nn.init, f"{name}_") for name in _INITIALIZERS.split()),
+        *(getattr(Tensor, name) for name in _METHODS),
+        *(getattr(torch, name) for name in _FUNCTIONS),
+    ]
+)
+# What draws numbers and can be given no generator.
+_TAKE_NONE: frozenset[Any] = frozenset(
+    [
+        *(getattr(functional, name) for name in _DROPOUTS),
+        *(torch.rand_like, torch.randn_like, torch.randint_like, torch.dropout, torch.dropout_),
+        functional.scaled_dot_product_attention,
+    ]
+)
 
 
-@contextmanager
-def seeded(seed: int, device: torch.device | str = "cpu") -> Iterator[None]:
-    """Random numbers from a seed inside the block; the caller's random state is as it was before.
+class RandomStream(TorchFunctionMode):
+    """A stream of random numbers: inside a block, whatever torch draws on this thread comes from it.
+
+    The global generator is left alone, so that threads do not disturb each other; the next block continues the stream.
+
+    Example:
+        >>> stream = RandomStream(0)
+        >>> with stream:
+        ...     first = torch.rand(2)
+        >>> with stream:
+        ...     second = torch.rand(2)
+        >>> with RandomStream(0):
+        ...     bool((torch.rand(4) == torch.cat([first, second])).all())
+        True
+    """
+
+    def __init__(self, seed: int) -> None:
+        super().__init__()
+        self.seed = seed
+        self._generators: dict[torch.device, Generator] = {}
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        """Give our generator to a function that would take the global one."""
+        kwargs = kwargs or {}
+        if func is functional.dropout:
+            return self._dropout(*args, **kwargs)
+        if func in _TAKE_GENERATOR and kwargs.get("generator") is None:
+            return func(*args, **{**kwargs, "generator": self._generator(args, kwargs)})
+        if func in _TAKE_NONE:
+            return self._lend(func, args, kwargs)
+        return func(*args, **kwargs)
+
+    def _generator(self, args: Any, kwargs: Any) -> Generator:
+        device = torch.device("cpu" if kwargs.get("device") is None else kwargs["device"])
+        for value in (*args, *kwargs.values()):
+            device = value.device if isinstance(value, Tensor) else device
+        if device not in self._generators:
+            self._generators[device] = Generator(device).manual_seed(self.seed)
+        return self._generators[device]
+
+    def _dropout(self, input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
+        """As torch computes it on the CPU, number by number."""
+        if not training or not 0 < p < 1 or input.numel() == 0 or inplace:
+            return self._lend(functional.dropout, (input, p, training, inplace), {})
+        noise = torch.empty_like(input).bernoulli_(1 - p, generator=self._generator((input,), {}))
+        return input * noise.div_(1 - p)
+
+    def _lend(self, func: Any, args: Any, kwargs: Any) -> Any:
+        """Call a function with the state of our generator in the global one's place, for as long as it takes."""
+        ours = self._generator(args, kwargs)
+        shared = torch.default_generator if ours.device.type == "cpu" else _device_generator(ours.device)
+        with _LOCK:
+            before = shared.get_state()
+            shared.set_state(ours.get_state())
+            try:
+                return func(*args, **kwargs)
+            finally:
+                ours.set_state(shared.get_state())
+                shared.set_state(before)
+
+
+def _device_generator(device: torch.device) -> Generator:
+    return torch.get_device_module(device).default_generators[device.index or 0]
+
+
+def seeded(seed: int) -> RandomStream:
+    """Random numbers from a seed inside the block; the caller's random state is not touched.
 
     Example:
         >>> with seeded(0):
@@ -22,34 +125,45 @@ def seeded(seed: int, device: torch.device | str = "cpu") -> Iterator[None]:
         ...     bool((torch.rand(2) == first).all())
         True
     """
-    device = torch.device(device)
-    with torch.random.fork_rng([] if device.type == "cpu" else [device], device_type=_forkable(device)):
-        torch.manual_seed(seed)
+    return RandomStream(seed)
+
+
+@contextmanager
+def plain_torch() -> Iterator[None]:
+    """Inside the block torch is as after its import: gradients, float32, the CPU, no autocasting, no inference mode.
+
+    Example:
+        >>> with torch.inference_mode(), plain_torch():
+        ...     torch.ones(1, requires_grad=True).sum().requires_grad
+        True
+    """
+    with ExitStack() as modes:
+        modes.enter_context(torch.inference_mode(False))
+        modes.enter_context(torch.enable_grad())
+        for kind in ("cpu", "cuda"):
+            if torch.is_autocast_enabled(kind):
+                modes.enter_context(torch.autocast(kind, enabled=False))
+        if torch.get_default_device().type != "cpu":
+            modes.enter_context(torch.device("cpu"))
+        modes.enter_context(_single_precision())
         yield
 
 
-@dataclass
-class RandomStream:
-    """The global random numbers, taken over inside a block and continued in the next one."""
-
-    seed: int
-    device: torch.device
-    _states: list[Tensor] = field(default_factory=list)
-
-    def __enter__(self) -> None:
-        self._block = seeded(self.seed, self.device)
-        self._block.__enter__()
-        if self._states:
-            torch.set_rng_state(self._states[0])
-        if len(self._states) > 1:
-            torch.get_device_module(self.device).set_rng_state(self._states[1], self.device)
-
-    def __exit__(self, *error: Any) -> None:
-        self._states = [torch.get_rng_state()]
-        if self.device.type != "cpu":
-            self._states.append(torch.get_device_module(self.device).get_rng_state(self.device))
-        self._block.__exit__(*error)
+_LOCK = Lock()
+_single: list[torch.dtype] = []  # the default dtype of whoever came first, once for each block that is open
 
 
-def _forkable(device: torch.device) -> str:
-    return "cuda" if device.type == "cpu" else device.type
+@contextmanager
+def _single_precision() -> Iterator[None]:
+    # The default dtype is the process's, and blocks on several threads overlap: the last one to leave puts it back.
+    with _LOCK:
+        _single.append(_single[0] if _single else torch.get_default_dtype())
+        if _single[0] != torch.float32:
+            torch.set_default_dtype(torch.float32)
+    try:
+        yield
+    finally:
+        with _LOCK:
+            before = _single.pop()
+            if not _single and before != torch.float32:
+                torch.set_default_dtype(before)
