@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Literal, Self, TypeVar, Union, get_args, get_o
 
 from latopo.errors import LatopoError
 
-__all__ = ["Settings", "changed", "from_plain", "names_of", "to_plain"]
+__all__ = ["Settings", "changed", "checked_fields", "from_plain", "names_of", "to_plain"]
 
 S = TypeVar("S", bound="Settings")
 
@@ -45,19 +45,25 @@ class Settings:
 
     def __post_init__(self) -> None:
         """Refuse what has another type or lies out of bounds."""
-        hints = get_type_hints(type(self))
-        for item in fields(self):
-            declared = hints[item.name]
-            value = _as_declared(getattr(self, item.name), declared)
-            object.__setattr__(self, item.name, value)
-            bounds = {name: item.metadata[name] for name in _BOUNDS if name in item.metadata}
-            if not _fits(value, declared) or not _within(value, bounds):
-                limits = " and ".join(_BOUNDS[name][1].format(bound) for name, bound in bounds.items())
-                raise LatopoError(f"{item.name} must be {_words(declared, limits)}, got {value!r}")
+        for name, value in checked_fields(self).items():
+            object.__setattr__(self, name, value)
 
     def change(self, **changes: Any) -> Self:
         """A copy in which fields here or in the parts below have other values."""
         return changed(self, changes)
+
+
+def checked_fields(owner: Any) -> dict[str, Any]:
+    """The fields of a dataclass as their declared types; one that does not fit its type or its bounds is refused."""
+    hints, values = get_type_hints(type(owner)), {}
+    for item in fields(owner):
+        declared = hints[item.name]
+        value = values[item.name] = _as_declared(getattr(owner, item.name), declared)
+        bounds = {name: item.metadata[name] for name in _BOUNDS if name in item.metadata}
+        if not _fits(value, declared) or not _within(value, bounds):
+            limits = " and ".join(_BOUNDS[name][1].format(bound) for name, bound in bounds.items())
+            raise LatopoError(f"{item.name} must be {_words(declared, limits)}, got {value!r}")
+    return values
 
 
 def _as_declared(value: Any, declared: Any) -> Any:
@@ -88,7 +94,7 @@ def _fits_one(value: Any, option: Any) -> bool:
         return isinstance(value, tuple) and all(_fits(item, get_args(option)[0]) for item in value)
     if option is float:
         return isinstance(value, float) and math.isfinite(value)
-    return type(value) is option
+    return option is Any or type(value) is option
 
 
 def _within(value: Any, bounds: dict[str, float]) -> bool:

@@ -1,21 +1,24 @@
 from dataclasses import fields
 
+import numpy as np
 import pytest
 
 from latopo.errors import LatopoError
-from latopo.estimators import DCMClassifier
-from latopo.estimators.parameters import Parameters
+from latopo.estimators import DCMClassifier, DCMRegressor
 
 
-def parameters(**changes):
-    defaults = DCMClassifier().get_params()
-    return Parameters(**{item.name: defaults[item.name] for item in fields(Parameters)} | changes)
+def test_scikit_learn_knows_every_parameter():
+    assert sorted(item.name for item in fields(DCMClassifier)) == sorted(DCMClassifier().get_params())
+    assert DCMRegressor(3).max_length == 3
+    with pytest.raises(TypeError, match="positional"):
+        DCMClassifier(3, "dcm")
 
 
-def test_every_parameter_that_can_be_checked_is():
-    unchecked = {"unlabelled", "random_state"}  # any value, and scikit-learn's own
-    assert {item.name for item in fields(Parameters)} | unchecked == set(DCMClassifier().get_params())
-    assert parameters().model == "auto"
+def test_numbers_of_numpy_are_numbers_and_stay_as_they_are(rows):
+    epochs = np.int64(1)
+    classifier = DCMClassifier(max_epochs=epochs, random_state=0).fit(*rows)
+    assert classifier.max_epochs is epochs
+    assert len(classifier.history_) == 1
 
 
 @pytest.mark.parametrize(
@@ -28,6 +31,6 @@ def test_every_parameter_that_can_be_checked_is():
         ({"verbose": -1}, "verbose must be"),
     ],
 )
-def test_bad_ones_are_named(changes, message):
-    with pytest.raises(LatopoError, match=message):
-        parameters(**changes)
+def test_bad_ones_are_named(rows, changes, message):
+    with pytest.raises(LatopoError, match=f"DCMClassifier: {message}"):
+        DCMClassifier(**changes).fit(*rows)

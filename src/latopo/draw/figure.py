@@ -87,22 +87,18 @@ def save_figure(figure: Any, path: str | os.PathLike[str], formats: tuple[str, .
         >>> [path.name for path in save_figure(Figure(), tempfile.mkdtemp() + "/texas", ("png", "pdf"))]
         ['texas.png', 'texas.pdf']
     """
+    from matplotlib import rc_context
+
     target = Path(path)
     kinds = {target.with_name(f"{target.name}.{kind}"): kind for kind in formats} or {target: target.suffix[1:].lower()}
     for file, kind in kinds.items():
         if kind not in _METADATA:
             raise LatopoError(f"save_figure: {file.name!r} must end in .png, .svg or .pdf; or give formats=")
     for file, kind in kinds.items():
-        _write(figure, file, kind)
+        try:
+            file.parent.mkdir(parents=True, exist_ok=True)
+            with atomic_path(file) as draft, rc_context(_SETTINGS):
+                figure.savefig(draft, format=kind, dpi=200, bbox_inches="tight", metadata=_METADATA[kind])
+        except OSError as error:
+            raise LatopoError(f"save_figure: cannot write {file} ({error.strerror}); choose another folder") from error
     return list(kinds)
-
-
-def _write(figure: Any, file: Path, kind: str) -> None:
-    from matplotlib import rc_context
-
-    try:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        with atomic_path(file) as draft, rc_context(_SETTINGS):
-            figure.savefig(draft, format=kind, dpi=200, bbox_inches="tight", metadata=_METADATA[kind])
-    except OSError as error:
-        raise LatopoError(f"save_figure: cannot write {file} ({error.strerror}); choose another folder") from error

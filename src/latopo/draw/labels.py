@@ -79,29 +79,22 @@ def _class_look(labels: NDArray[Any], palette: Palette, names: ClassNames | None
     codes, classes = class_codes(labels, unlabelled)
     if names is not None and not isinstance(names, Mapping):
         # Names keep their places even if their classes do not occur, so that figures agree in colours.
-        _check_indices(classes, names)
+        for value in classes:
+            if not (isinstance(value, int | float) and 0 <= value < len(names)):
+                raise LatopoError(
+                    f"draw: class_names has {len(names)} names, for labels 0 to {len(names) - 1}, but y holds "
+                    f"{value!r}; give a dictionary {{label: name}}"
+                )
         codes[codes >= 0] = np.array(classes, np.int64)[codes[codes >= 0]]
         called = list(map(str, names))
     else:
-        called = [str((names or {}).get(value, _default_name(value))) for value in classes]
+        numbers = {value: f"class {value:g}" for value in classes if isinstance(value, int | float)}
+        called = [str({**numbers, **(names or {})}.get(value, value)) for value in classes]
     legend = [(name, palette.class_color(k), palette.class_mark(k)) for k, name in enumerate(called)]
     # The last one serves code −1.
     looks = [*legend, ("unlabelled", palette.unlabelled, "o")]
     color = np.array([look[1] for look in looks])[codes]
     return NodeLook(color, [looks[code][2] for code in codes.tolist()], looks if (codes < 0).any() else legend)
-
-
-def _default_name(value: Any) -> str:
-    return f"class {value:g}" if isinstance(value, int | float) else str(value)
-
-
-def _check_indices(classes: list[Any], names: Sequence[str]) -> None:
-    for value in classes:
-        if not (isinstance(value, int | float) and 0 <= value < len(names)):
-            raise LatopoError(
-                f"draw: class_names has {len(names)} names, for labels 0 to {len(names) - 1}, but y holds {value!r}; "
-                "give a dictionary {label: name}"
-            )
 
 
 def _quantity_look(values: FloatArray, palette: Palette) -> NodeLook:

@@ -1,7 +1,7 @@
 """What the three estimators share: parameters, fitting, and queries that join the fitted complex."""
 
 import sys
-from dataclasses import fields
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -17,14 +17,13 @@ from latopo._device import find_device
 from latopo._parallel import row_blocks
 from latopo.complex import CellComplex
 from latopo.errors import LatopoError
-from latopo.estimators.parameters import Parameters
 from latopo.estimators.progress import epoch_progress, time_note
 from latopo.estimators.scaling import Scaling
 from latopo.estimators.splitting import interleaved, validation_split
-from latopo.models import Model, find_system
+from latopo.models import SYSTEMS, Model, find_system
 from latopo.models.branches import FittedLatent
 from latopo.nn.checks import simple_edges
-from latopo.settings import names_of
+from latopo.settings import checked_fields, names_of
 from latopo.training import TrainingSettings, plain_torch, seeded, train
 
 __all__ = ["DCMEstimator"]
@@ -48,48 +47,27 @@ class Answers(NamedTuple):
     prob: Tensor  # probability with which the query chose the anchor, [D]
 
 
+@dataclass(eq=False, repr=False)
 class DCMEstimator(BaseEstimator):
-    """Base class of the estimators; the parameters are described there."""
+    """Base class of the estimators; the parameters are described there, and checked when a fit begins."""
 
-    complex_: CellComplex
-    n_features_in_: int
-
-    def __init__(
-        self,
-        max_length: int = 4,
-        *,
-        model: str = "auto",
-        degree: float = 3.0,
-        hidden_channels: int | Literal["auto"] = "auto",
-        dropout: float = 0.5,
-        learning_rate: float = 0.01,
-        weight_decay: float | Literal["auto"] = "auto",
-        max_epochs: int = 50,
-        early_stopping: bool | Literal["auto"] = "auto",
-        validation_fraction: float = 0.1,
-        patience: int = 10,
-        max_anchors: int | None = None,
-        unlabelled: Any = None,
-        random_state: Any = None,
-        device: str = "auto",
-        verbose: int = 0,
-    ) -> None:
-        self.max_length = max_length
-        self.model = model
-        self.degree = degree
-        self.hidden_channels = hidden_channels
-        self.dropout = dropout
-        self.learning_rate = learning_rate
-        self.weight_decay = weight_decay
-        self.max_epochs = max_epochs
-        self.early_stopping = early_stopping
-        self.validation_fraction = validation_fraction
-        self.patience = patience
-        self.max_anchors = max_anchors
-        self.unlabelled = unlabelled
-        self.random_state = random_state
-        self.device = device
-        self.verbose = verbose
+    max_length: int = field(default=4, metadata={"at_least": 0})
+    _: KW_ONLY
+    model: str = "auto"
+    degree: float = field(default=3.0, metadata={"above": 0})
+    hidden_channels: int | Literal["auto"] = field(default="auto", metadata={"at_least": 1})
+    dropout: float = field(default=0.5, metadata={"at_least": 0, "below": 1})
+    learning_rate: float = field(default=0.01, metadata={"above": 0})
+    weight_decay: float | Literal["auto"] = field(default="auto", metadata={"at_least": 0})
+    max_epochs: int = field(default=50, metadata={"at_least": 1})
+    early_stopping: bool | Literal["auto"] = "auto"
+    validation_fraction: float = field(default=0.1, metadata={"at_least": 0, "below": 1})
+    patience: int = field(default=10, metadata={"at_least": 1})
+    max_anchors: int | None = field(default=None, metadata={"at_least": 2})
+    unlabelled: Any = None
+    random_state: Any = None
+    device: str = "auto"
+    verbose: int | bool = field(default=0, metadata={"at_least": 0})
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_model")
@@ -129,7 +107,9 @@ class DCMEstimator(BaseEstimator):
     def _check_parameters(self) -> np.random.RandomState:
         """Refuse bad parameters by name; returns the source of random numbers."""
         try:
-            Parameters(**{item.name: getattr(self, item.name) for item in fields(Parameters)})
+            checked_fields(self)
+            if self.model != "auto" and self.model not in SYSTEMS:
+                raise LatopoError(f"model must be auto or one of {', '.join(SYSTEMS)}, got {self.model!r}")
         except LatopoError as error:
             raise LatopoError(f"{type(self).__name__}: {error}") from error
         try:
@@ -220,8 +200,8 @@ class DCMEstimator(BaseEstimator):
         """Take over a trained model and its fitted complex, from a fit or from a file."""
         self._model, self._fitted = model, fitted
         if fitted is None:  # the model infers nothing
-            nobody = torch.zeros(2, 0, dtype=torch.int64)
-            self.complex_ = CellComplex(len(self.anchor_rows_), nobody, edge_prob=torch.zeros(0, dtype=torch.float64))
+            nobody, no_prob = torch.zeros(2, 0, dtype=torch.int64), torch.zeros(0, dtype=torch.float64)
+            self.complex_: CellComplex = CellComplex(len(self.anchor_rows_), nobody, edge_prob=no_prob)
         else:
             self.complex_ = fitted.topology.complex
         prob = self.complex_.edge_prob

@@ -13,17 +13,12 @@ from latopo.report.read_files import read_json
 from latopo.report.report_data import TEST, TRAIN, Baseline, Points
 from latopo.reproduce.paper import paper_number
 
-__all__ = ["find_baselines", "is_baseline", "system_words"]
+__all__ = ["find_baselines", "system_words"]
 
 
 def system_words(model: str) -> str:
     """A line of words about a model, for people who do not know its name."""
     return SYSTEMS[model].words if model in SYSTEMS else "a custom model"
-
-
-def is_baseline(model: str) -> bool:
-    """Whether other models are measured against this one."""
-    return model in SYSTEMS and SYSTEMS[model].role == "baseline"
 
 
 def find_baselines(
@@ -64,7 +59,8 @@ def _runs_nearby(folder: Path, ours: Mapping[str, Any], folds: Mapping[int, Poin
             alike = settings["epochs"] == ours["epochs"] and settings["settings"].items() <= ours["settings"].items()
         except (LatopoError, LookupError, TypeError, ValueError, AttributeError):
             continue  # another data set, someone else's folder, or a damaged one
-        if is_baseline(baseline.name) and baseline.name != ours["model"] and alike:
+        system = SYSTEMS.get(baseline.name)
+        if system is not None and system.role == "baseline" and baseline.name != ours["model"] and alike:
             found.setdefault(baseline.name, baseline)
     return list(found.values())
 

@@ -25,32 +25,32 @@ TRAIN, VALIDATION, TEST = range(3)
 class Baseline(NamedTuple):
     """Something to compare a score with."""
 
-    name: str  # for instance mlp
-    value: float  # in the unit of the score
-    meaning: str = ""  # what it is, for people who do not know the name
+    name: str  #: for instance mlp
+    value: float  #: in the unit of the score
+    meaning: str = ""  #: what it is, for people who do not know the name
 
 
 @dataclass(frozen=True)
 class Score:
     """How good the predictions are."""
 
-    value: float  # share of correct predictions from 0 to 1, or R²
-    metric: str = "accuracy"  # or "r2"
-    where: str = "test points"  # it was measured on, in words
-    spread: float | None = None  # standard deviation over folds, None for one fold
-    baselines: tuple[Baseline, ...] = ()  # what others reach on the same points
+    value: float  #: share of correct predictions from 0 to 1, or R²
+    metric: str = "accuracy"  #: or "r2"
+    where: str = "test points"  #: it was measured on, in words
+    spread: float | None = None  #: standard deviation over folds, None for one fold
+    baselines: tuple[Baseline, ...] = ()  #: what others reach on the same points
 
 
 @dataclass(frozen=True, eq=False)
 class Points:
     """What is known about the nodes, [N] each."""
 
-    labels: NDArray[Any]  # class numbers, −1 for unknown; or values, for regression
-    class_names: tuple[str, ...] = ()  # of classes 0, 1, …; empty for regression
-    names: tuple[str, ...] | None = None  # what to call the nodes; their numbers by default
-    predictions: NDArray[Any] | None = None  # like labels; −1 or NaN where there is none
-    confidence: FloatArray | None = None  # probability of the predicted class, NaN for unknown
-    roles: IntArray | None = None  # 0 train, 1 validation, 2 test, −1 none
+    labels: NDArray[Any]  #: class numbers, −1 for unknown; or values, for regression
+    class_names: tuple[str, ...] = ()  #: of classes 0, 1, …; empty for regression
+    names: tuple[str, ...] | None = None  #: what to call the nodes; their numbers by default
+    predictions: NDArray[Any] | None = None  #: like labels; −1 or NaN where there is none
+    confidence: FloatArray | None = None  #: probability of the predicted class, NaN for unknown
+    roles: IntArray | None = None  #: 0 train, 1 validation, 2 test, −1 none
 
     def __post_init__(self) -> None:
         """Refuse columns of different lengths, and classes without a name."""
@@ -77,11 +77,11 @@ class Points:
 class ShownCell:
     """One number of a table of results."""
 
-    value: float | None  # what is shown and sorted by; None for nothing
-    spread: float | None = None  # standard deviation over folds
-    folds: tuple[float, ...] = ()  # the value of each fold
-    remark: str = ""  # a short text under the number, such as the paper's number
-    difference: float | None = None  # distance to that number, coloured by its sign
+    value: float | None  #: what is shown and sorted by; None for nothing
+    spread: float | None = None  #: standard deviation over folds
+    folds: tuple[float, ...] = ()  #: the value of each fold
+    remark: str = ""  #: a short text under the number, such as the paper's number
+    difference: float | None = None  #: distance to that number, coloured by its sign
 
 
 class ShownRow(NamedTuple):
@@ -96,11 +96,11 @@ class ShownTable:
     """A table of results."""
 
     title: str
-    label_columns: tuple[str, ...]  # headings of the rows' labels
-    columns: tuple[str, ...]  # headings of the cells
-    rows: tuple[ShownRow, ...]  # in the order in which they are first shown
+    label_columns: tuple[str, ...]  #: headings of the rows' labels
+    columns: tuple[str, ...]  #: headings of the cells
+    rows: tuple[ShownRow, ...]  #: in the order in which they are first shown
     digits: int = 2
-    caption: str = ""  # how the numbers were made
+    caption: str = ""  #: how the numbers were made
     notes: tuple[str, ...] = ()
 
     def level(self, value: float, column: int) -> float:
@@ -114,17 +114,17 @@ class ShownTable:
 class ReportData:
     """Everything that one report shows; what is empty is left out of the page."""
 
-    title: str  # for instance "dcm-plus on Texas"
-    story: tuple[str, ...] = ()  # what was run, on what, in sentences that need no prior knowledge
+    title: str  #: for instance "dcm-plus on Texas"
+    story: tuple[str, ...] = ()  #: what was run, on what, in sentences that need no prior knowledge
     score: Score | None = None
     points: Points | None = None
-    snapshots: tuple[Snapshot, ...] = ()  # the complex over the course of training, in order, all on the same nodes
-    shown: int = -1  # index of the snapshot that the report describes
-    histories: Mapping[str, History] = field(default_factory=dict)  # name of a fold → its history
-    confusion: IntArray | None = None  # true by predicted class; by default from the predictions of the test points
-    settings: Mapping[str, Any] = field(default_factory=dict)  # how it was run, name → value
+    snapshots: tuple[Snapshot, ...] = ()  #: the complex over the course of training, in order, all on the same nodes
+    shown: int = -1  #: index of the snapshot that the report describes
+    histories: Mapping[str, History] = field(default_factory=dict)  #: name of a fold → its history
+    confusion: IntArray | None = None  #: true by predicted class; by default from the predictions of the test points
+    settings: Mapping[str, Any] = field(default_factory=dict)  #: how it was run, name → value
     tables: tuple[ShownTable, ...] = ()
-    notes: tuple[str, ...] = ()  # what a careful reader should know
+    notes: tuple[str, ...] = ()  #: what a careful reader should know
 
     def __post_init__(self) -> None:
         """Refuse snapshots of different nodes."""
