@@ -7,7 +7,7 @@ Names of fields are unique in a tree, so ``gain=20`` says enough, wherever the g
 
 import math
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from types import NoneType, UnionType
 from typing import Any, ClassVar, Literal, Self, TypeVar, Union, get_args, get_origin, get_type_hints
@@ -83,6 +83,10 @@ def _options(declared: Any) -> tuple[Any, ...]:
     return get_args(declared) if get_origin(declared) in (Union, UnionType) else (declared,)
 
 
+def _kinds(declared: Any) -> list[type[Settings]]:
+    return [option for option in _options(declared) if isinstance(option, type) and issubclass(option, Settings)]
+
+
 def _fits(value: Any, declared: Any) -> bool:
     return any(_fits_one(value, option) for option in _options(declared))
 
@@ -122,17 +126,10 @@ def _words(declared: Any, limits: str) -> str:
     return " or ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
 
 
-def _parts(settings: Settings) -> Iterator[tuple[str, Settings]]:
-    for item in fields(settings):
-        value = getattr(settings, item.name)
-        if isinstance(value, Settings):
-            yield item.name, value
-
-
 def names_of(settings: Settings) -> list[str]:
     """Names of all fields, here and in the parts below."""
-    own = [item.name for item in fields(settings)]
-    return own + [name for _, part in _parts(settings) for name in names_of(part)]
+    values = {item.name: getattr(settings, item.name) for item in fields(settings)}
+    return [*values, *(name for part in values.values() if isinstance(part, Settings) for name in names_of(part))]
 
 
 def changed(settings: S, changes: Mapping[str, Any]) -> S:
@@ -167,8 +164,7 @@ def _changed(settings: S, changes: dict[str, Any]) -> tuple[S, dict[str, Any]]:
 
 def _part(value: Any, declared: Any) -> Any:
     """The part that a word stands for; any other value as it is."""
-    kinds = [option for option in _options(declared) if isinstance(option, type) and issubclass(option, Settings)]
-    for option in kinds:
+    for option in _kinds(declared):
         if value is True or (isinstance(value, str) and value == option.kind != ""):
             return option()
     return value
@@ -201,6 +197,5 @@ def from_plain(cls: type[S], plain: Any) -> S:
 def _restored(value: Any, declared: Any) -> Any:
     if not isinstance(value, dict):
         return value
-    options = [option for option in _options(declared) if isinstance(option, type) and issubclass(option, Settings)]
-    fitting = [option for option in options if option.kind == value.get("kind", "")]
+    fitting = [option for option in _kinds(declared) if option.kind == value.get("kind", "")]
     return from_plain(fitting[0], value) if fitting else value

@@ -62,17 +62,11 @@ class Snapshot:
 
 @dataclass(frozen=True, eq=False)
 class Evolution(Shown):
-    """What :func:`draw_evolution` drew.
+    """What :func:`draw_evolution` drew."""
 
-    Attributes:
-        drawings: one per snapshot.
-        histograms: the axes of the degree distributions.
-        pos: the common positions of the drawn nodes, [n, 2].
-    """
-
-    drawings: list[Drawing]
-    histograms: list[Any]
-    pos: FloatArray
+    drawings: list[Drawing]  #: one per snapshot
+    histograms: list[Any]  #: the axes of the degree distributions
+    pos: FloatArray  #: the common positions of the drawn nodes, [n, 2]
 
     @property
     def figure(self) -> Any:

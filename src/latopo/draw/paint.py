@@ -25,25 +25,15 @@ _MOST_OUTLINES = 20_000
 
 @dataclass(frozen=True, eq=False)
 class Drawing(Shown):
-    """What :func:`~latopo.draw.draw` drew.
+    """What :func:`~latopo.draw.draw` drew."""
 
-    Attributes:
-        ax: the matplotlib axes.
-        nodes: the ``PathCollection`` of the nodes.
-        edges: the ``LineCollection`` of the edges.
-        polygons: {length: ``PolyCollection``}, of the lengths that occur.
-        legend: the ``Legend``, or None.
-        pos: positions of the drawn nodes, [n, 2].
-        node_ids: their numbers in the complex, [n]: all, unless the complex was sampled.
-    """
-
-    ax: Any
-    nodes: Any
-    edges: Any
-    polygons: dict[int, Any]
-    legend: Any
-    pos: FloatArray
-    node_ids: IntArray
+    ax: Any  #: the matplotlib axes
+    nodes: Any  #: the ``PathCollection`` of the nodes
+    edges: Any  #: the ``LineCollection`` of the edges
+    polygons: dict[int, Any]  #: {length: ``PolyCollection``}, of the lengths that occur
+    legend: Any  #: the ``Legend``, or None
+    pos: FloatArray  #: positions of the drawn nodes, [n, 2]
+    node_ids: IntArray  #: their numbers in the complex, [n]: all, unless the complex was sampled
 
 
 @dataclass(frozen=True)

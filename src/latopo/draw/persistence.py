@@ -20,15 +20,10 @@ _TICKS = {0.0: "0.0", 0.2: "0.2", 0.4: "0.4", 0.6: "0.6", 0.8: "0.8", 1.0: "1.0"
 
 @dataclass(frozen=True, eq=False)
 class PersistenceDrawing(Shown):
-    """What :func:`draw_persistence` drew.
+    """What :func:`draw_persistence` drew."""
 
-    Attributes:
-        ax: the matplotlib axes.
-        classes: {dimension: the collection of its marks}, of the dimensions that occur.
-    """
-
-    ax: Any
-    classes: dict[int, Any]
+    ax: Any  #: the matplotlib axes
+    classes: dict[int, Any]  #: {dimension: the collection of its marks}, of the dimensions that occur
 
 
 def draw_persistence(

@@ -22,14 +22,10 @@ class Scaling(NamedTuple):
     In a sparse matrix, columns of zeros for the most part are not shifted, which would fill them; the others (a year
     beside one-hot columns) would lose their differences beside their offset. A constant column becomes 0 (a mostly
     empty one has none).
-
-    Attributes:
-        shift: [d].
-        factor: [d].
     """
 
-    shift: FloatArray
-    factor: FloatArray
+    shift: FloatArray  # [d]
+    factor: FloatArray  # [d]
 
     @classmethod
     def of(cls, caller: str, x: Any) -> "Scaling":

@@ -63,11 +63,12 @@ def _overlay(first: DrawnCells, second: DrawnCells) -> DrawnCells:
 
 
 def most_probable(groups: list[DrawnCells], most: int) -> list[DrawnCells]:
-    """The ``most`` most probable cells of all groups, each in its group; without probabilities the first ones."""
+    """The ``most`` most probable cells in their groups, of which empty ones go; without probabilities the first ones."""
     sizes = [len(group.corners) for group in groups]
     if sum(sizes) <= most:
         return groups
     prob = np.concatenate([np.ones(len(group.corners)) if group.prob is None else group.prob for group in groups])
     kept = np.zeros(len(prob), bool)
     kept[np.argsort(-prob, kind="stable")[:most]] = True
-    return [group.take(part) for group, part in zip(groups, np.split(kept, np.cumsum(sizes)[:-1]), strict=True)]
+    parts = zip(groups, np.split(kept, np.cumsum(sizes)[:-1]), strict=True)
+    return [group.take(part) for group, part in parts if part.any()]

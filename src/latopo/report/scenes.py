@@ -70,27 +70,21 @@ def _moment(
     title: str, groups: list[DrawnCells], cx: CellComplex, node_ids: IntArray, packer: Packer
 ) -> dict[str, Any]:
     """``degree`` is that of the drawn points, ``degrees`` that of all."""
-    edges, left_out = _cut(groups[:1], MOST_EDGES, "edges")
-    polygons, polygons_left_out = _cut(groups[1:], MOST_POLYGONS, "polygons")
+    drawn, left_out = [], []
+    for kind, most, part in (("edges", MOST_EDGES, groups[:1]), ("polygons", MOST_POLYGONS, groups[1:])):
+        drawn += most_probable(part, most)
+        if (count := sum(len(group.corners) for group in part)) > most:
+            left_out.append(f"the {most:,} most probable of {count:,} {kind}")
     every = cx.node_degree().cpu().numpy()
     degree = packer.integers(every[node_ids])
     return {
         "title": title,
-        "groups": [group.pack(packer) for group in (*edges, *polygons)],
-        "leftOut": left_out + polygons_left_out,
+        "groups": [group.pack(packer) for group in drawn],
+        "leftOut": left_out,
         "degree": degree,
         "degrees": degree if len(node_ids) == len(every) else packer.integers(every),
         "facts": None,
     }
-
-
-def _cut(groups: list[DrawnCells], most: int, kind: str) -> tuple[list[DrawnCells], list[str]]:
-    """The cells that fit, and what to say if some do not."""
-    count = sum(len(group.corners) for group in groups)
-    if count <= most:
-        return groups, []
-    kept = [group for group in most_probable(groups, most) if len(group.corners)]
-    return kept, [f"the {most:,} most probable of {count:,} {kind}"]
 
 
 def _facts(facts: Facts) -> dict[str, Any]:

@@ -24,10 +24,6 @@ def _named(names: Iterable[str], remarks: Iterable[list[str]]) -> list[str]:
 class Preprocessing:
     """Columns in, features out: numbers and dates as they are (the estimator scales them), categories one-hot.
 
-    Attributes:
-        columns: what each used column is.
-        notes: what was decided at :meth:`fit`, one line each.
-
     Example:
         >>> frame = pd.DataFrame({"size": [1, 2, 4], "colour": ["red", "blue", "red"]})
         >>> preprocessing = Preprocessing.fit(frame)
@@ -35,8 +31,8 @@ class Preprocessing:
         (['size', 'colour=red', 'colour=blue'], [[1.0, 1.0, 0.0], [2.0, 0.0, 1.0], [4.0, 1.0, 0.0]])
     """
 
-    columns: list[Column]
-    notes: list[str]
+    columns: list[Column]  # those that are used
+    notes: list[str]  # what was decided at the fit, one line each
 
     @classmethod
     def fit(
