@@ -63,7 +63,7 @@ def _overlay(first: DrawnCells, second: DrawnCells) -> DrawnCells:
 
 
 def most_probable(groups: list[DrawnCells], most: int) -> list[DrawnCells]:
-    """The ``most`` most probable cells in their groups, of which empty ones go; without probabilities the first ones."""
+    """The ``most`` most probable cells, in their groups, no empty ones; without probabilities the first ones."""
     sizes = [len(group.corners) for group in groups]
     if sum(sizes) <= most:
         return groups
