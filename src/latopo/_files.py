@@ -1,16 +1,62 @@
-"""Files that are written whole or not at all."""
+"""Files and folders that are written whole or not at all, whatever stops the writer.
 
+What is being written is a *draft*: a hidden neighbour of its target, locked by the process that writes it. A draft that
+nobody locks any more is the leftover of a process that was killed; the next writer in that place removes it.
+
+A single file, and a folder that is new, appear by one rename. Files that belong together and replace others take two
+steps. One rename turns the complete draft into ``.latopo-ready``: from then on the new files count. Then they are moved
+into place, one by one. Whoever finds ``.latopo-ready`` finishes that move first (:func:`recover`), so a folder never
+shows a mixture, and nothing is lost at whatever moment the process, the disk or the machine fails.
+"""
+
+import errno
+import json
 import os
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+import re
+import shutil
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from uuid import uuid4
 
-__all__ = ["atomic_path", "write_files"]
+from latopo.errors import LatopoError
+
+__all__ = ["atomic_path", "check_output", "new_folder", "recover", "replaced_files", "write_files"]
+
+AnyPath = str | os.PathLike[str]
+
+# What makes a folder a saved run or model, and what may not be written over in such a folder.
+_RUN_MARKS = ("run.json", "settings.json", "records.jsonl", "estimator.json", "model.json", "fold.json")
+_RUN_FILES = {*_RUN_MARKS, "metrics.json", "points.json", "anchors.json", "history.json", "preprocessing.json"}
+_RUN_FILES |= {"summary.json", "edges.csv", "polygons.csv", "metrics.csv", "predictions.csv", "complex.png"}
+_READY = ".latopo-ready"
+_STALE = "stale.json"  # in a draft: the files of the folder that the new ones do not replace
+
+
+def check_output(path: AnyPath, what: str = "--out", *, source: AnyPath | None = None) -> None:
+    """Raise if a file may not be written there: a folder, a device, a pipe, a file of a saved run, or the ``source``.
+
+    Example:
+        >>> check_output("/dev/null")
+        Traceback (most recent call last):
+        latopo.errors.LatopoError: --out /dev/null is a device, a pipe or a socket; name a regular file
+    """
+    target = Path(path)
+    if target.is_dir():
+        raise LatopoError(f"{what} {target} is a folder; name a file such as {target / 'file'}")
+    if target.exists() and not target.is_file():
+        raise LatopoError(f"{what} {target} is a device, a pipe or a socket; name a regular file")
+    if source is not None and target.exists() and Path(source).exists() and target.samefile(source):
+        raise LatopoError(f"{what} {target} is the file that is read; choose another name")
+    place = target.resolve().parent
+    if target.name in _RUN_FILES or (place / target.name).suffix in (".safetensors", ".jsonl"):
+        mark = next((name for name in _RUN_MARKS if (place / name).exists()), None)
+        if mark is not None:
+            raise LatopoError(f"{what} {target} is a file of the run in {place}; choose another name")
 
 
 @contextmanager
-def atomic_path(path: str | os.PathLike[str]) -> Iterator[Path]:
+def atomic_path(path: AnyPath) -> Iterator[Path]:
     """Give a temporary path to write to; it becomes ``path`` only if the block ends without an error.
 
     Parallel workers may write the same file: the last one wins, and a reader never sees half a file, also after a crash
@@ -25,24 +71,61 @@ def atomic_path(path: str | os.PathLike[str]) -> Iterator[Path]:
         '42'
     """
     target = Path(path)
+    if target.exists() and not target.is_file():
+        raise LatopoError(f"{target} is not a regular file, and is not replaced by one; choose another name")
+    _sweep(target.parent, f".{target.name}.")
     # Not tempfile's: its files can be read by their owner alone, and a folder may be shared.
     draft = target.with_name(f".{target.name}.{uuid4().hex}")
     try:
-        yield draft
-        with draft.open("rb") as file:
-            os.fsync(file.fileno())
-        os.replace(draft, target)
-    except OSError as error:
-        # A full disk has no file name, and a draft's name says nothing.
-        if error.errno is None or error.filename not in (None, str(draft)):
-            raise
-        raise OSError(error.errno, error.strerror, str(target)) from error
+        with _blaming(target, draft), _locked(os.open(draft, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o666)):
+            yield draft
+            _sync(draft)
+            os.replace(draft, target)
     finally:
         draft.unlink(missing_ok=True)
 
 
-def write_files(folder: str | os.PathLike[str], files: dict[str, bytes]) -> None:
-    """Write files that belong together: none is replaced before all are written, and the last of them comes last.
+@contextmanager
+def new_folder(path: AnyPath) -> Iterator[Path]:
+    """Give a temporary folder to write to; it becomes ``path``, which is not there yet, if the block ends well."""
+    target = Path(path)
+    with _draft_folder(target.parent) as draft, _blaming(target, draft):
+        yield draft
+        _sync_all(draft)
+        os.rename(draft, target)
+
+
+@contextmanager
+def replaced_files(folder: AnyPath, own: Collection[str]) -> Iterator[Path]:
+    """Give a temporary folder; its files replace those of ``folder`` that are named in ``own``, all of them or none.
+
+    Args:
+        folder: made if it is missing; other files in it stay.
+        own: names of files of which nothing is to be left, whether the new ones have them or not.
+    """
+    target = Path(folder)
+    if not target.is_dir():
+        with new_folder(target) as draft:
+            yield draft
+        return
+    # Inside the folder: files then move within one file system, whatever is mounted there.
+    with _draft_folder(target) as draft, _blaming(target, draft):
+        yield draft
+        recover(target)
+        stale = [name for name in own if os.path.lexists(target / name) and not (draft / name).exists()]
+        (draft / _STALE).write_text(json.dumps(stale))
+        _sync_all(draft)
+        try:
+            os.rename(draft, target / _READY)
+        except OSError as error:
+            if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):
+                raise
+            raise LatopoError(f"{target} was replaced by another process at the same time; try again") from error
+        recover(target)
+
+
+def write_files(folder: AnyPath, files: dict[str, bytes]) -> None:
+    """Write files that belong together, all of them or none; other files in the folder stay.
 
     Safetensors' own file writing is no choice: its files can be read by their owner alone.
 
@@ -53,9 +136,109 @@ def write_files(folder: str | os.PathLike[str], files: dict[str, bytes]) -> None
         >>> (folder / "answer").read_bytes()
         b'42'
     """
-    target = Path(folder)
-    target.mkdir(parents=True, exist_ok=True)
-    with ExitStack() as drafts:
-        # Backwards, because what is entered first is left, and put in place, last.
-        for name, content in reversed(files.items()):
-            drafts.enter_context(atomic_path(target / name)).write_bytes(content)
+    with replaced_files(folder, files) as draft:
+        for name, content in files.items():
+            (draft / name).write_bytes(content)
+
+
+def recover(folder: AnyPath) -> None:
+    """Finish a replacement of files whose writer was stopped, if there is one; every reader of a folder begins so."""
+    target, ready = Path(folder), Path(folder) / _READY
+    if ready.is_symlink() or not ready.is_dir():
+        return
+    try:
+        for name in _stale_names(ready / _STALE):
+            (target / name).unlink(missing_ok=True)
+        for path in sorted(ready.iterdir()):
+            # Another process may finish the same move at the same time.
+            if path.name != _STALE and not path.is_symlink() and path.is_file():
+                with suppress(FileNotFoundError):
+                    os.replace(path, target / path.name)
+        _sync(target)
+        shutil.rmtree(ready, ignore_errors=True)
+    except OSError as error:
+        raise LatopoError(
+            f"{target}: its new files are complete, but could not all be put in place ({error.strerror}); the next "
+            "command that can write there goes on with it"
+        ) from error
+
+
+def _stale_names(path: Path) -> list[str]:
+    try:
+        names = json.loads(path.read_text()) if path.is_file() and not path.is_symlink() else []
+    except (ValueError, RecursionError):
+        names = []
+    # The folder may be a stranger's: nothing outside of it is touched.
+    return [name for name in names if isinstance(name, str) and re.fullmatch(r"\w[\w.-]*", name)]
+
+
+@contextmanager
+def _draft_folder(place: Path) -> Iterator[Path]:
+    place.mkdir(parents=True, exist_ok=True)
+    _sweep(place, ".latopo-")
+    draft = place / f".latopo-{uuid4().hex}"
+    draft.mkdir()
+    try:
+        with _locked(os.open(draft, os.O_RDONLY)):
+            yield draft
+    finally:
+        shutil.rmtree(draft, ignore_errors=True)
+
+
+@contextmanager
+def _blaming(target: Path, draft: Path) -> Iterator[None]:
+    """Errors name the target: a full disk has no file name, and a draft's name says nothing."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno is None or not (error.filename is None or str(error.filename).startswith(str(draft))):
+            raise
+        raise OSError(error.errno, error.strerror, str(target)) from error
+
+
+@contextmanager
+def _locked(descriptor: int) -> Iterator[None]:
+    """Hold the lock of an open file or folder, and close it in the end."""
+    try:
+        _lock(descriptor)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def _lock(descriptor: int) -> bool:
+    """Whether nobody else holds the lock; it ends with the process."""
+    try:
+        import fcntl
+
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except (ImportError, OSError):  # Windows; a file system without locks; somebody has it
+        return False
+    return True
+
+
+def _sweep(place: Path, prefix: str) -> None:
+    """Remove the drafts of processes that are gone; whatever cannot be removed stays."""
+    with suppress(OSError):
+        for path in list(place.iterdir()) if place.is_dir() else []:
+            if re.fullmatch(re.escape(prefix) + "[0-9a-f]{32}", path.name) and not path.is_symlink():
+                with suppress(OSError):
+                    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+                    try:
+                        if _lock(descriptor):
+                            shutil.rmtree(path) if path.is_dir() else path.unlink()
+                    finally:
+                        os.close(descriptor)
+
+
+def _sync_all(folder: Path) -> None:
+    for path in [*folder.rglob("*"), folder]:
+        _sync(path)
+
+
+def _sync(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -59,7 +59,7 @@ def test_a_full_disk_leaves_what_was_saved(classifier, rows, saved, monkeypatch)
 
     other = DCMClassifier(max_epochs=1).fit(*rows)
     monkeypatch.setattr(Path, "write_bytes", fill)
-    with pytest.raises(OSError, match=r"No space left.*\.(json|safetensors)"):
+    with pytest.raises(OSError, match=r"No space left.*saved"):
         save_estimator(other, saved)
     assert np.array_equal(load_estimator(saved).predict_proba(rows[0]), classifier.predict_proba(rows[0]))
     assert len(list(saved.iterdir())) == 5

@@ -1,7 +1,6 @@
 import errno
 import json
 import os
-from pathlib import Path
 
 import pytest
 import torch
@@ -58,24 +57,38 @@ def test_an_empty_folder_may_be_used_and_a_link_may_not(tmp_path):
         check_run_folder(tmp_path / "link", overwrite=True)
 
 
-def test_a_kill_while_a_run_is_replaced_leaves_the_old_one(tmp_path, monkeypatch):
+@pytest.mark.parametrize("renames", range(4))
+def test_a_run_that_was_being_replaced_is_the_old_or_the_new_one(tmp_path, monkeypatch, renames):
     folder = tmp_path / "run"
     folder.mkdir()
-    for name in ("run.json", "metrics.json"):
+    for name in ("run.json", "metrics.json", "complex.png"):
         (folder / name).write_text("old")
-    moved = []
+    rename, done = os.rename, []
 
-    def killed(path, target):
-        moved.append(path.name)
-        if len(moved) == 3:  # both old files are aside, the first new one comes
+    def killed(source, target):
+        if len(done) == renames:
             raise KeyboardInterrupt
-        os.replace(path, target)
+        done.append(source)
+        rename(source, target)
 
-    monkeypatch.setattr(Path, "replace", killed)
-    with pytest.raises(KeyboardInterrupt), new_run_folder(folder, overwrite=True) as draft:
-        (draft / "run.json").write_text("new")
-    (kept,) = folder.glob(".latopo-old-*")
-    assert {path.name: path.read_text() for path in kept.iterdir()} == {"run.json": "old", "metrics.json": "old"}
+    monkeypatch.setattr(os, "rename", killed)
+    monkeypatch.setattr(os, "replace", killed)
+    if renames < 3:
+        with pytest.raises(KeyboardInterrupt), new_run_folder(folder, overwrite=True) as draft:
+            fill(draft)
+    else:
+        with new_run_folder(folder, overwrite=True) as draft:
+            fill(draft)
+    monkeypatch.undo()
+    check_run_folder(folder, overwrite=True)
+    new = {"run.json": "new", "metrics.json": "new"}
+    old = dict.fromkeys(("run.json", "metrics.json", "complex.png"), "old")
+    assert {path.name: path.read_text() for path in folder.iterdir()} == (new if renames else old)
+
+
+def fill(draft):
+    for name in ("run.json", "metrics.json"):
+        (draft / name).write_text("new")
 
 
 GOOD = {

@@ -25,15 +25,14 @@ def predict(
     Each row gets a prediction, the probability of each class, and the training rows it was tied to, strongest first,
     with their weights: why it was predicted so.
     """
-    from latopo._files import atomic_path
+    from latopo._files import atomic_path, check_output
     from latopo.errors import LatopoError
     from latopo.table.fit_folder import read_run
     from latopo.table.reading import read_frame
     from latopo.table.spreadsheet import write_csv
 
     path = out if out is not None else file.parent / f"{file.stem}-predictions.csv"
-    if path.is_dir():
-        raise LatopoError(f"--out {path} is a folder; name a file such as {path / 'predictions.csv'}")
+    check_output(path, source=file)
     if path.exists() and not overwrite:
         raise LatopoError(f"--out {path} already exists; replace it with --overwrite, or choose another name")
     fitted = read_run(run)

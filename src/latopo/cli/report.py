@@ -36,12 +36,12 @@ def report(
     """
     from dataclasses import replace
 
+    from latopo._files import check_output
     from latopo.errors import LatopoError
     from latopo.report import is_report, read_run, write_report
 
     target = out if out is not None else run / ("report.html" if other is None else f"report-{other.name}.html")
-    if target.is_dir():
-        raise LatopoError(f"report: --out {target} is a folder; name a file such as {target / 'report.html'}")
+    check_output(target, "report: --out")
     if target.exists() and not is_report(target):
         raise LatopoError(f"report: {target} exists and is not a latopo report; choose another --out")
     data = read_run(run, fold, baseline or None)

@@ -15,7 +15,7 @@ from safetensors.torch import load as from_bytes
 from safetensors.torch import save as to_bytes
 from sklearn.utils.validation import check_is_fitted
 
-from latopo._files import write_files
+from latopo._files import recover, write_files
 from latopo._stored import read_json, read_stored
 from latopo._version import __version__
 from latopo.complex import CellComplex
@@ -85,6 +85,7 @@ def load_estimator(folder: str | os.PathLike[str]) -> Any:
         LatopoError: a file is missing, damaged or changed, or written by a newer latopo.
     """
     source = Path(folder)
+    recover(source)
     described = read_json(source / "estimator.json", _FORM, version=FORMAT)
     for name, expected in described["checksums"].items():
         if hashlib.sha256(read_stored(source / name)).hexdigest() != expected:

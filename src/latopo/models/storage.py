@@ -8,7 +8,7 @@ from safetensors import SafetensorError
 from safetensors.torch import load as from_bytes
 from safetensors.torch import save as to_bytes
 
-from latopo._files import write_files
+from latopo._files import recover, write_files
 from latopo._stored import read_json, read_stored
 from latopo._version import __version__
 from latopo.errors import LatopoError
@@ -51,6 +51,7 @@ def load_model(folder: str | os.PathLike[str]) -> Model:
         LatopoError: a file is missing, broken, changed, or written by a newer latopo.
     """
     source = Path(folder)
+    recover(source)
     described = read_json(source / "model.json", _FORM, version=FORMAT, remedy="save the model again")
     weights = read_stored(source / "weights.safetensors")
     try:

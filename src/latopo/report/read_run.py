@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
+from latopo._files import recover
 from latopo.errors import LatopoError
 from latopo.report.fit_run import read_fit_run
 from latopo.report.report_data import ReportData
@@ -26,6 +27,7 @@ def read_run(folder: Path, fold: int | None = None, baselines: Sequence[Path] | 
     """
     if not folder.is_dir():
         raise LatopoError(f"report: {folder} is not a folder; give the folder of a run")
+    recover(folder)
     try:
         if (folder / "settings.json").is_file():
             return read_train_run(folder, fold, baselines)

@@ -2,17 +2,16 @@
 
 import json
 import os
-import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, NamedTuple
-from uuid import uuid4
 
 import numpy as np
 import pandas as pd
 
+from latopo._files import recover, replaced_files
 from latopo._stored import read_json
 from latopo._version import __version__
 from latopo.complex import CellComplex
@@ -57,22 +56,18 @@ def new_run_folder(target: Path, overwrite: bool) -> Iterator[Path]:
     folder that is not empty is never written to.
     """
     check_run_folder(target, overwrite)
-    # Inside a folder that exists: its files then move within one file system, whatever is mounted there.
-    draft = (target if target.is_dir() else target.parent) / f".latopo-{uuid4().hex}"
     try:
-        draft.mkdir(parents=True)
-        yield draft
-        _install(draft, target)
+        with replaced_files(target, _OWN) as draft:
+            yield draft
     except OSError as error:
         raise LatopoError(
             f"--out {target} cannot be written ({error.strerror or error}); make room, or choose another folder"
         ) from error
-    finally:
-        shutil.rmtree(draft, ignore_errors=True)
 
 
 def check_run_folder(target: Path, overwrite: bool) -> None:
     """Raise unless ``target`` may become a run; called before any work is done."""
+    recover(target)
     if target.is_symlink() or (target.exists() and not target.is_dir()):
         raise LatopoError(f"--out {target} exists and is not a folder; choose another")
     if target.is_dir() and any(not path.name.startswith(".latopo-") for path in target.iterdir()):
@@ -84,22 +79,6 @@ def check_run_folder(target: Path, overwrite: bool) -> None:
     existing = next(folder for folder in (place, *place.parents) if folder.exists())
     if not existing.is_dir() or not os.access(existing, os.W_OK):
         raise LatopoError(f"--out {target}: {existing} cannot be written to; choose another folder")
-
-
-def _install(draft: Path, target: Path) -> None:
-    """Put the new run in place of an old one, of which nothing is left; files that are not a run's own are kept."""
-    if not target.exists():
-        draft.rename(target)
-        return
-    # File by file, because the user's shell may be in the target. A folder without run.json is not a run: it goes first
-    # and comes last, so no reader takes a mixture for a run. A kill in between leaves the old run whole in its folder.
-    old = target / f".latopo-old-{uuid4().hex}"
-    old.mkdir()
-    for path in filter(Path.exists, map(target.joinpath, _OWN)):
-        path.replace(old / path.name)
-    for path in sorted(draft.iterdir(), key=lambda path: path.name == _MARK):
-        path.replace(target / path.name)
-    shutil.rmtree(old, ignore_errors=True)
 
 
 def write_run(folder: Path, run: FittedRun, metrics: dict[str, Any], targets: list[Any]) -> None:
@@ -127,6 +106,7 @@ def read_run(folder: Path) -> FittedRun:
     Raises:
         LatopoError: the folder is not a run, is damaged or changed, or was written by a newer latopo.
     """
+    recover(folder)
     if not (folder / _MARK).is_file():
         raise LatopoError(f"{folder} is not a run of latopo fit: it has no {_MARK}")
     settings, anchor_ids = read_run_file(folder, _MARK), read_run_file(folder, "anchors.json")
