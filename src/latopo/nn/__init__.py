@@ -10,7 +10,7 @@ from latopo.nn.lifts import Downlift, Uplift
 from latopo.nn.neighborhoods import ComplexNeighborhoods
 from latopo.nn.node_conv import NodeConv
 from latopo.nn.polygon_inference import LatentPolygons, PolygonInference
-from latopo.nn.samplers import BudgetSampler, EdgeSampler, EntmaxSampler, TopKSampler
+from latopo.nn.samplers import BudgetSampler, EdgeSampler, EntmaxSampler, NoEdges, TopKSampler
 from latopo.nn.topology_inference import LatentTopology, TopologyInference
 from latopo.nn.topology_loss import TopologyLoss, TopologyLossParts
 
@@ -29,6 +29,7 @@ __all__ = [
     "LatentGraph",
     "LatentPolygons",
     "LatentTopology",
+    "NoEdges",
     "NodeConv",
     "PolygonInference",
     "TopKSampler",

@@ -9,12 +9,13 @@ from latopo.nn.alpha_dgm import AlphaDGM
 from latopo.nn.cell_conv import CellConv
 from latopo.nn.cell_messages import CellMessages, NewConv
 from latopo.nn.checks import check_width, check_within
+from latopo.nn.given_edges import GivenEdges, check_given_edges
 from latopo.nn.neighborhoods import ComplexNeighborhoods
 from latopo.nn.node_conv import NodeConv
 from latopo.nn.polygon_inference import PolygonInference
 from latopo.nn.relaxation import Relaxation, check_relaxation
 from latopo.nn.reset import reset
-from latopo.nn.samplers import EntmaxSampler
+from latopo.nn.samplers import EntmaxSampler, NoEdges
 from latopo.nn.topology_inference import LatentTopology, TopologyInference
 
 __all__ = ["DCM"]
@@ -32,6 +33,11 @@ class DCM(nn.Module):
         max_length: longest polygon; below 3 there are no polygons and edges hear their lower neighbours only.
         alpha: start of the learned α of both entmax maps.
         gain: start of the learned gain γ of the α-DGM; larger means a sparser graph.
+        given_edges: what becomes of ``edge_index``. ``"encode"`` (the paper): it helps to infer the complex, but is not
+            in it; for a graph that may be wrong. ``"keep"``: its edges are in the complex beside the inferred ones,
+            with probability 1 or their ``edge_weight``, and polygons may close with them; for a graph that is right as
+            far as it goes, and wherever the layer takes the place of a graph convolution. ``"only"``: the complex has
+            no other edges, and only polygons are inferred; for rings of molecules.
         relaxation: how probabilities enter message passing. ``"weighted"`` and ``"straight_through"`` let the task's
             loss reach the topology; ``"none"`` (the paper) needs a :class:`~latopo.nn.TopologyLoss`.
         rounds, concat, dropout, node_conv, edge_conv: see :class:`~latopo.nn.CellMessages`.
@@ -45,7 +51,8 @@ class DCM(nn.Module):
     The complex returned knows them: ``cells.batch``, ``cells.num_graphs``, ``cells[i]``, ``cells.split()``.
 
     Shapes:
-        - **x**: [N, in_channels], **edge_index**: [2, E'] in any form, or None, **batch**: [N] ascending, or None
+        - **x**: [N, in_channels], **edge_index**: [2, E'] in any form, or None, **batch**: [N] ascending, or None,
+          **edge_weight**: [E'] in [0, 1], or None, for edges that are kept
         - **output**: [N, 2 · out_channels] (or [N, out_channels]) and a :class:`~latopo.CellComplex`
 
     Example:
@@ -65,6 +72,7 @@ class DCM(nn.Module):
         gain: float = 50.0,
         relaxation: Relaxation = "weighted",
         *,
+        given_edges: GivenEdges = "encode",
         rounds: int = 1,
         concat: bool = True,
         dropout: float = 0.0,
@@ -75,11 +83,15 @@ class DCM(nn.Module):
     ) -> None:
         super().__init__()
         check_relaxation("DCM", relaxation)
+        check_given_edges("DCM", given_edges)
         self.in_channels, self.out_channels, self.relaxation = in_channels, out_channels, relaxation
-        self.topology = TopologyInference(
-            AlphaDGM(in_channels, sampler=EntmaxSampler(gain, alpha)) if graph is None else graph,
-            PolygonInference(max_length, alpha=alpha) if polygons is None else polygons,
-        )
+        self.given_edges = given_edges
+        if graph is None:
+            graph = AlphaDGM(in_channels, sampler=NoEdges() if given_edges == "only" else EntmaxSampler(gain, alpha))
+        elif given_edges == "only" and not isinstance(graph.sampler, NoEdges):
+            raise LatopoError("DCM: given_edges='only' infers no edges; leave graph out, or give its α-DGM NoEdges()")
+        polygons = PolygonInference(max_length, alpha=alpha) if polygons is None else polygons
+        self.topology = TopologyInference(graph, polygons, keep_given=given_edges != "encode")
         self.messages = CellMessages(
             in_channels, out_channels, rounds, concat=concat, dropout=dropout, node_conv=node_conv, edge_conv=edge_conv
         )
@@ -89,21 +101,29 @@ class DCM(nn.Module):
         reset(*self.children())
 
     def forward(
-        self, x: Tensor, edge_index: Tensor | None = None, batch: Tensor | None = None
+        self,
+        x: Tensor,
+        edge_index: Tensor | None = None,
+        batch: Tensor | None = None,
+        edge_weight: Tensor | None = None,
     ) -> tuple[Tensor, CellComplex]:
         """Features and the complex that they were computed on."""
-        cells = self.infer(x, edge_index, batch).complex
+        cells = self.infer(x, edge_index, batch, edge_weight).complex
         return self.propagate(x, cells), cells
 
-    def infer(self, x: Tensor, edge_index: Tensor | None = None, batch: Tensor | None = None) -> LatentTopology:
+    def infer(
+        self,
+        x: Tensor,
+        edge_index: Tensor | None = None,
+        batch: Tensor | None = None,
+        edge_weight: Tensor | None = None,
+    ) -> LatentTopology:
         """The complex alone, with the directed choices that the other forms of the topology loss need."""
         check_width("DCM", x, self.in_channels)
-        if batch is None:
-            return self.topology(x, edge_index)
-        ptr = node_pointers("DCM", batch, x.size(0))
-        if edge_index is not None:
+        ptr = None if batch is None else node_pointers("DCM", batch, x.size(0))
+        if batch is not None and edge_index is not None:
             check_within("DCM", edge_index, batch)
-        return self.topology(x, edge_index, ptr)
+        return self.topology(x, edge_index, ptr, edge_weight)
 
     def propagate(self, x: Tensor, cells: CellComplex) -> Tensor:
         """Message passing on a given complex: polygons are weighted relative to the best one of their graph."""
@@ -114,4 +134,5 @@ class DCM(nn.Module):
 
     def extra_repr(self) -> str:
         """What differs from layer to layer."""
-        return f"{self.in_channels}, {self.out_channels}, relaxation={self.relaxation!r}"
+        given = "" if self.given_edges == "encode" else f", given_edges={self.given_edges!r}"
+        return f"{self.in_channels}, {self.out_channels}, relaxation={self.relaxation!r}{given}"

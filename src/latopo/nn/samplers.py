@@ -23,7 +23,7 @@ from latopo.nn.gain import Gain
 from latopo.nn.reset import reset
 from latopo.nn.sampling import sample_budget
 
-__all__ = ["BudgetSampler", "EdgeSampler", "EntmaxSampler", "TopKSampler", "alpha_value"]
+__all__ = ["BudgetSampler", "EdgeSampler", "EntmaxSampler", "NoEdges", "TopKSampler", "alpha_value"]
 
 # Spread of the log-scores of top-k at the start; far below 1 the Gumbel noise would drown them.
 _SPREAD = 100.0
@@ -247,6 +247,31 @@ class TopKSampler(EdgeSampler):
     def extra_repr(self) -> str:
         """k."""
         return f"k={self.k}"
+
+
+class NoEdges(EdgeSampler):
+    """Nobody chooses anybody: for complexes of given edges alone.
+
+    Example:
+        >>> from latopo.neighbors import get_similarity
+        >>> NoEdges()(torch.zeros(3, 2), get_similarity("euclidean")).col.numel()
+        0
+    """
+
+    merges_duplicates = False
+
+    def forward(self, x: Tensor, similarity: Similarity) -> NeighborRows:
+        """Empty rows."""
+        nobody = torch.zeros(x.size(0) + 1, dtype=torch.int64, device=x.device)
+        return NeighborRows(nobody, nobody[:0], x.new_zeros(0), x.new_zeros(0))
+
+    def grouped(self, x: Tensor, ptr: Tensor, similarity: Similarity) -> NeighborRows:
+        """Empty rows."""
+        return self(x, similarity)
+
+    def join(self, x: Tensor, anchors: Tensor, similarity: Similarity) -> NeighborRows:
+        """Empty rows."""
+        return self(x, similarity)
 
 
 class BudgetSampler(EdgeSampler):

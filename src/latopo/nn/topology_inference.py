@@ -11,6 +11,7 @@ from latopo.complex import CellComplex
 from latopo.errors import LatopoError
 from latopo.nn.alpha_dgm import AlphaDGM, LatentGraph
 from latopo.nn.duplicates import group_duplicates
+from latopo.nn.given_edges import given_probabilities, join_edges
 from latopo.nn.polygon_inference import LatentPolygons, PolygonInference
 from latopo.nn.polygon_rule import PolygonRule
 from latopo.nn.query_cycles import QueryCycles, WalkGraph, query_cycles
@@ -74,10 +75,12 @@ class TopologyInference(nn.Module):
     Args:
         graph: infers edges.
         polygons: chooses polygons among their induced cycles; None for a complex of nodes and edges.
+        keep_given: whether given edges are in the complex as well, with probability 1 or their ``edge_weight``, and
+            cycles are searched for among all edges. Otherwise they feed the encoder only.
 
     Shapes:
         - **x**: [N, in_channels], **edge_index**: [2, E'] in any form, or None, **ptr**: [G + 1], where each of several
-          graphs starts and ends, or None
+          graphs starts and ends, or None, **edge_weight**: [E'] in [0, 1], or None, with ``keep_given`` only
         - **output**: :class:`LatentTopology`
 
     Example:
@@ -86,21 +89,42 @@ class TopologyInference(nn.Module):
         0
     """
 
-    def __init__(self, graph: AlphaDGM, polygons: PolygonInference | None = None) -> None:
+    def __init__(self, graph: AlphaDGM, polygons: PolygonInference | None = None, *, keep_given: bool = False) -> None:
         super().__init__()
-        self.graph, self.polygons = graph, polygons
+        self.graph, self.polygons, self.keep_given = graph, polygons, keep_given
 
     def reset_parameters(self) -> None:
         """Initialise both anew."""
         reset(*self.children())
 
-    def forward(self, x: Tensor, edge_index: Tensor | None = None, ptr: Tensor | None = None) -> LatentTopology:
+    def forward(
+        self,
+        x: Tensor,
+        edge_index: Tensor | None = None,
+        ptr: Tensor | None = None,
+        edge_weight: Tensor | None = None,
+    ) -> LatentTopology:
         """Infer the complex of x; of many graphs, one complex that knows them."""
         graph = self.graph(x, edge_index, ptr)
-        found = None if self.polygons is None else self.polygons(graph.x_aux, graph.edge_index, ptr)
+        edges, edge_prob = self._edges(graph, edge_index, edge_weight)
+        found = None if self.polygons is None else self.polygons(graph.x_aux, edges, ptr)
         polygons, prob = (None, None) if found is None else (found.polygons, found.prob)
-        cells = CellComplex.from_canonical(x.size(0), graph.edge_index, polygons, graph.edge_prob, prob, ptr=ptr)
+        cells = CellComplex.from_canonical(x.size(0), edges, polygons, edge_prob, prob, ptr=ptr)
         return LatentTopology(cells, graph, found)
+
+    def _edges(
+        self, graph: LatentGraph, edge_index: Tensor | None, edge_weight: Tensor | None
+    ) -> tuple[Tensor, Tensor]:
+        """The edges of the complex [2, E] and their probabilities [E]."""
+        if not self.keep_given:
+            if edge_weight is not None:
+                raise LatopoError("TopologyInference: edge_weight goes with kept edges; set given_edges='keep'")
+            return graph.edge_index, graph.edge_prob
+        count = graph.x_aux.size(0)
+        if edge_index is None:
+            raise LatopoError("TopologyInference: there are no given edges to keep, edge_index is None")
+        given = given_probabilities("TopologyInference", edge_index, edge_weight, count, graph.edge_prob)
+        return join_edges(graph.edge_index, graph.edge_prob, *given, count)
 
     @torch.no_grad()
     def fit(self, topology: LatentTopology) -> FittedTopology:
