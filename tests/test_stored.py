@@ -6,8 +6,15 @@ import pytest
 from latopo._stored import read_json, read_stored
 from latopo.errors import LatopoError
 
-RUN = {"format": 1, "rows": 3, "name": None, "scores": [0.5, 1], "part": {"kind": "a"}}
-FORM = {"format": int, "rows": int, "name": str | None, "scores": [int | float], "part": {"kind": str}}
+RUN = {"format": 1, "kind": "a", "rows": 3, "name": None, "scores": [0.5, 1], "part": {"kind": "a"}}
+FORM = {
+    "format": int,
+    "kind": {"a", "b"},
+    "rows": int,
+    "name": str | None,
+    "scores": [int | float],
+    "part": {"kind": str},
+}
 
 
 @pytest.fixture
@@ -24,6 +31,8 @@ def test_what_has_the_form_passes(path):
     ("change", "message"),
     [
         ({"rows": "3"}, r"run.json is damaged \(expected the type int at 'rows', got 3\); fit again"),
+        ({"kind": "c"}, "expected one of a, b at 'kind', got c"),
+        ({"kind": []}, "expected one of a, b"),
         ({"rows": True}, "expected the type int at 'rows', got True"),
         ({"name": [1]}, r"expected the type str \| None at 'name', got \[1\]"),
         ({"scores": {}}, r"expected a list at 'scores', got \{\}"),

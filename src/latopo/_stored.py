@@ -1,7 +1,7 @@
 """Reading the files of a saved model or run: they may be damaged, or a stranger's, so everything about them is checked.
 
-The form that a JSON file must have is data: a type (or a union of types), ``[form]`` for a list of such items, or
-``{"name": form}`` for an object with such fields; other fields may stand beside them.
+The form that a JSON file must have is data: a type (or a union of types), ``{"this", "that"}`` for one of these texts,
+``[form]`` for a list of such items, ``{"name": form}`` for an object with such fields; others may stand beside them.
 """
 
 import json
@@ -60,10 +60,14 @@ def _finite(text: str) -> float:
 
 
 def _check(value: Any, form: Any, place: str = "") -> None:
-    kind: Any = type(form) if isinstance(form, list | dict) else form
-    if not isinstance(value, kind) or (isinstance(value, bool) and kind not in (bool, object)):
-        words = {list: "a list", dict: "an object"}.get(kind, f"the type {getattr(kind, '__name__', kind)}")
-        raise ValueError(f"expected {words}{place}, got {str(value)[:50]}")
+    if isinstance(form, set):
+        fits, expected = isinstance(value, str) and value in form, f"one of {', '.join(sorted(form))}"
+    else:
+        kind: Any = type(form) if isinstance(form, list | dict) else form
+        fits = isinstance(value, kind) and (kind in (bool, object) or not isinstance(value, bool))
+        expected = {list: "a list", dict: "an object"}.get(kind, f"the type {getattr(kind, '__name__', kind)}")
+    if not fits:
+        raise ValueError(f"expected {expected}{place}, got {str(value)[:50]}")
     if isinstance(form, list):
         for item in value:
             _check(item, form[0], place or " in the list")

@@ -97,6 +97,7 @@ GOOD = {
     "points.json": {"target": [], "prediction": []},
     "anchors.json": ["a", "b"],
     "history.json": [{"loss": 0.5}],
+    "preprocessing.json": {"columns": [{"name": "a", "kind": "date", "fill": 1.5, "values": []}], "notes": []},
 }
 
 
@@ -117,6 +118,9 @@ def test_files_of_the_right_form_pass(tmp_path, name):
         ),
         ("metrics.json", {"score": "R2"}, "expected the type int at 'training_rows', got None"),
         ("metrics.json", [], r"expected an object, got \[\]"),
+        ("run.json", {**GOOD["run.json"], "task": "eval"}, "expected one of classification, regression at 'task'"),
+        ("preprocessing.json", {"columns": [{"name": 1}], "notes": []}, "expected the type str at 'name', got 1"),
+        ("preprocessing.json", None, "expected an object, got None"),
         ("anchors.json", {}, "expected a list, got {}"),
         ("history.json", [1], "expected an object in the list, got 1"),
     ],

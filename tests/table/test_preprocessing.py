@@ -58,14 +58,6 @@ def test_json_round_trip(preprocessing):
     assert again == preprocessing
 
 
-@pytest.mark.parametrize(
-    "stored", [None, [], {}, {"columns": [], "notes": []}, {"columns": [{"name": 1}], "notes": []}]
-)
-def test_damaged_json(stored):
-    with pytest.raises(LatopoError, match=r"preprocessing\.json is damaged"):
-        Preprocessing.from_json(stored)
-
-
 def test_missing_columns_are_listed(preprocessing):
     with pytest.raises(LatopoError, match="lacks 2 of the 3 columns of the fit: 'size', 'colour'"):
         preprocessing.transform(TABLE[["day"]])

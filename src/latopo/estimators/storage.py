@@ -38,7 +38,7 @@ FORMAT = 2
 _CLASSES: dict[str, type[DCMEstimator]] = {cls.__name__: cls for cls in (DCMClassifier, DCMRegressor, DCMTransformer)}
 _FILES = ("model.json", "weights.safetensors", "complex.safetensors", "features.safetensors")
 _FORM = {
-    "format": int, "class": str, "parameters": dict, "classes": list | None, "feature_names": list | None,
+    "format": int, "class": {*_CLASSES}, "parameters": dict, "classes": list | None, "feature_names": list | None,
     "features": int, "target": [int | float], "polygon_rule": dict | None, "checksums": dict.fromkeys(_FILES, str),
 }  # fmt: skip
 

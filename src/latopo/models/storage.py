@@ -21,8 +21,8 @@ from latopo.settings import from_plain, to_plain
 __all__ = ["load_model", "model_files", "save_model"]
 
 FORMAT = 2
-_FORM = {"format": int, "class": str, "in_channels": int, "out_channels": int, "settings": object}
 _CLASSES: dict[str, type[Model]] = {cls.__name__: cls for cls in (MLP, GCN, BranchNet, DGMNet, DCMNet)}
+_FORM = {"format": int, "class": {*_CLASSES}, "in_channels": int, "out_channels": int, "settings": object}
 
 
 def save_model(model: Model, folder: str | os.PathLike[str]) -> None:

@@ -26,14 +26,18 @@ FORMAT = 1
 _MARK = "run.json"
 # What these files must hold, for all who read them.
 _FORMS: dict[str, Any] = {
-    _MARK: {"format": int, "target": str, "task": str, "id_column": str | None},
+    _MARK: {"format": int, "target": str, "task": {"classification", "regression"}, "id_column": str | None},
     "metrics.json": {"score": str, "training_rows": int, "held_out_rows": int, "held_out": dict | None},
     "points.json": {"target": list, "prediction": list},
     "anchors.json": list,
     "history.json": [dict],
+    "preprocessing.json": {
+        "columns": [{"name": str, "kind": {"number", "date", "category"}, "fill": int | float, "values": [str | None]}],
+        "notes": [str],
+    },
 }
 _OWN = (
-    *(*_FORMS, "preprocessing.json", "estimator.json", "model.json"),
+    *(*_FORMS, "estimator.json", "model.json"),
     *("weights.safetensors", "features.safetensors", "complex.safetensors"),
     *("edges.csv", "polygons.csv", "complex.png"),
 )
@@ -110,7 +114,7 @@ def read_run(folder: Path) -> FittedRun:
     if not (folder / _MARK).is_file():
         raise LatopoError(f"{folder} is not a run of latopo fit: it has no {_MARK}")
     settings, anchor_ids = read_run_file(folder, _MARK), read_run_file(folder, "anchors.json")
-    preprocessing = Preprocessing.from_json(read_json(folder / "preprocessing.json"))
+    preprocessing = Preprocessing.from_json(read_run_file(folder, "preprocessing.json"))
     estimator = load_estimator(folder)
     features, anchors = len(preprocessing.feature_names), estimator.complex_.num_nodes
     if estimator.n_features_in_ != features or len(anchor_ids) != anchors:

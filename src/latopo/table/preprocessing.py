@@ -75,12 +75,7 @@ class Preprocessing:
         return np.column_stack(parts), _named(names, remarks)
 
     @classmethod
-    def from_json(cls, stored: Any) -> "Preprocessing":
-        """From what ``dataclasses.asdict`` gave; an error if it is something else."""
-        try:
-            columns = [Column(**{**column, "values": tuple(column["values"])}) for column in stored["columns"]]
-            if not columns or any(column.kind not in ("number", "date", "category") for column in columns):
-                raise ValueError("unknown kind of column")
-            return cls(columns, list(stored["notes"]))
-        except (TypeError, KeyError, ValueError) as error:
-            raise LatopoError(f"preprocessing.json is damaged ({error}); fit again") from error
+    def from_json(cls, stored: dict[str, Any]) -> "Preprocessing":
+        """From what ``dataclasses.asdict`` gave, and a file of that form."""
+        parts = [(item["name"], item["kind"], item["fill"], tuple(item["values"])) for item in stored["columns"]]
+        return cls([Column(*part) for part in parts], stored["notes"])
