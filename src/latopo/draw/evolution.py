@@ -23,12 +23,6 @@ _MOST_BINS = 40
 class Snapshot:
     """A complex at one moment of training.
 
-    Attributes:
-        complex: the complex.
-        epoch: when; None for the input.
-        title: instead of "Input" or "Epoch …".
-        polygon_share: share of the candidate polygons that were kept, from 0 to 1; the paper's %_p is 100 times that.
-
     Example:
         >>> from latopo import CellComplex
         >>> Snapshot(CellComplex(2, torch.tensor([[0], [1]])), epoch=40, polygon_share=0.9).caption()
@@ -36,9 +30,9 @@ class Snapshot:
     """
 
     complex: Any
-    epoch: int | None = None
-    title: str | None = None
-    polygon_share: float | None = None
+    epoch: int | None = None  #: when; None for the input
+    title: str | None = None  #: instead of "Input" or "Epoch …"
+    polygon_share: float | None = None  #: of the candidates, that were kept; the paper's %_p is 100 times that
 
     @property
     def moment(self) -> str:

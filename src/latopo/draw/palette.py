@@ -13,21 +13,13 @@ _MARKS = ("o", "s", "^", "D", "v", "P", "X")
 
 @dataclass(frozen=True)
 class Palette:
-    """Colours as red, green and blue from 0 to 1.
+    """Colours as red, green and blue from 0 to 1."""
 
-    Attributes:
-        edge: of all edges.
-        polygons: of triangles, squares, and so on; the last one is for all longer polygons too.
-        classes: of the nodes, class by class; they repeat if there are more classes.
-        unlabelled: of nodes without a class.
-        marks_differ: give every class its own mark as well as its own colour.
-    """
-
-    edge: Color
-    polygons: tuple[Color, ...]
-    classes: tuple[Color, ...]
-    unlabelled: Color = (0.6, 0.6, 0.6)
-    marks_differ: bool = False
+    edge: Color  #: of all edges
+    polygons: tuple[Color, ...]  #: of triangles, squares, and so on; the last one is for all longer polygons too
+    classes: tuple[Color, ...]  #: of the nodes, class by class; they repeat if there are more classes
+    unlabelled: Color = (0.6, 0.6, 0.6)  #: of nodes without a class
+    marks_differ: bool = False  #: give every class its own mark as well as its own colour
 
     def polygon_color(self, length: int) -> Color:
         """Colour of the polygons with ``length`` sides."""
