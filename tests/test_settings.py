@@ -241,3 +241,18 @@ def test_plain_form():
 def test_what_was_changed_by_hand_is_checked(change, message):
     with pytest.raises(LatopoError, match=message):
         from_plain(House, change(to_plain(House())))
+
+
+@dataclass(frozen=True)
+class Desk(Settings):
+    wide: bool = False
+    drawers: int = field(default=2, metadata={"unsaid": True})
+
+
+def test_a_field_that_came_later_is_unsaid_at_its_default():
+    assert to_plain(Desk()) == {"wide": False}
+    assert to_plain(Desk(drawers=3)) == {"wide": False, "drawers": 3}
+    for desk in (Desk(), Desk(wide=True, drawers=3)):
+        assert from_plain(Desk, to_plain(desk)) == desk
+    with pytest.raises(LatopoError, match="expected the settings"):
+        from_plain(Desk, {"drawers": 2})

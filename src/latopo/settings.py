@@ -171,10 +171,16 @@ def _part(value: Any, declared: Any) -> Any:
 
 
 def to_plain(settings: Settings) -> dict[str, Any]:
-    """Settings as JSON's types; a part has its ``kind`` beside its fields, if it has one."""
+    """Settings as JSON's types; a part has its ``kind`` beside its fields, if it has one.
+
+    A field whose metadata say ``unsaid`` is left out at its default. One that is added later has to: what was saved,
+    and the hash by which a run is known, stay as they are.
+    """
     plain: dict[str, Any] = {"kind": settings.kind} if settings.kind else {}
     for item in fields(settings):
         value = getattr(settings, item.name)
+        if item.metadata.get("unsaid") and value == item.default:
+            continue
         plain[item.name] = to_plain(value) if isinstance(value, Settings) else value
     return plain
 
@@ -189,7 +195,8 @@ def from_plain(cls: type[S], plain: Any) -> S:
         raise LatopoError(f"{cls.__name__}: expected an object of settings, got {plain!r}")
     hints, named = get_type_hints(cls), {name: value for name, value in plain.items() if name != "kind"}
     expected = {item.name for item in fields(cls)}
-    if set(named) != expected:
+    unsaid = {item.name for item in fields(cls) if item.metadata.get("unsaid")}
+    if set(named) | unsaid != expected:
         raise LatopoError(f"{cls.__name__}: expected the settings {sorted(expected)}, got {sorted(named)}")
     return cls(**{name: _restored(value, hints[name]) for name, value in named.items()})
 

@@ -234,3 +234,25 @@ def test_no_cycle_is_longer_than_the_graph():
     assert list(cycles) == list(count_induced_cycles(square, max_length=10**8)) == list(range(3, 1001))
     ring = edges_of(nx.cycle_graph(1200))
     assert induced_cycles(ring, max_length=10**8)[1200].tolist() == [list(range(1200))]
+
+
+def test_a_graph_is_searched_once(monkeypatch):
+    module = importlib.import_module("latopo.cycles.induced_cycles")
+    counts, count = [], module._count
+    monkeypatch.setattr(module, "_count", lambda *rest: counts.append(1) or count(*rest))
+    edges, memory = torch.combinations(torch.arange(9)).T, module.CycleMemory()
+    first, _ = module.sample_induced_cycles(edges, budget=1000, memory=memory)
+    again, total = module.sample_induced_cycles(edges.clone(), budget=1000, memory=memory)
+    assert (len(counts), total) == (1, 84)
+    assert all(torch.equal(first[length], again[length]) for length in (3, 4))
+    sampled, total = module.sample_induced_cycles(
+        edges, budget=5, memory=memory, generator=torch.Generator().manual_seed(0)
+    )
+    expected = induced_cycles(edges, budget=5, generator=torch.Generator().manual_seed(0))
+    assert total == 84
+    assert torch.equal(sampled[3], expected[3])
+    for change in ({"max_length": 5}, {"num_nodes": 10}):
+        before = len(counts)
+        module.sample_induced_cycles(edges, **change, budget=1000, memory=memory)
+        assert len(counts) == before + 1
+    assert module.sample_induced_cycles(edges[:, 1:], budget=1000, memory=memory)[1] < 84

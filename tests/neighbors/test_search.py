@@ -1,3 +1,6 @@
+import pickle
+from copy import deepcopy
+
 import pytest
 import torch
 from hypothesis import given, settings
@@ -374,3 +377,56 @@ def test_report_in_words():
         "1 compared with all columns; 6 of 10 rows proven exact, recall 0.970"
     )
     assert repr(NeighborSearch("auto", seed=2)) == "NeighborSearch('auto', reuse=True, seed=2)"
+
+
+# The same points again
+
+
+def count_passes(monkeypatch):
+    passes, scan = [], search.scan_pairs
+    monkeypatch.setattr(search, "scan_pairs", lambda *rest: passes.append(1) or scan(*rest))
+    return passes
+
+
+def test_all_pairs_are_not_compared_again(monkeypatch):
+    passes, engine, x = count_passes(monkeypatch), NeighborSearch("exact"), points(50).requires_grad_()
+    results = []
+    for _ in range(2):
+        prob = entmax_neighbors(x, 4.0, search=engine)[2]
+        results.append((prob, torch.autograd.grad(prob.square().sum(), x)[0]))
+    assert len(passes) == 1
+    assert all(torch.equal(*pair) for pair in zip(*results, strict=True))
+
+
+@pytest.mark.parametrize("change", ["points", "gain", "alpha", "similarity", "dtype", "anchors", "none kept"])
+def test_anything_else_is_compared(monkeypatch, change):
+    passes, x = count_passes(monkeypatch), points(50)
+    engine = NeighborSearch("exact", reuse=change != "none kept")
+    entmax_neighbors(x, 4.0, search=engine)
+    options = {"gain": 4.0, "alpha": 1.5, "similarity": "euclidean", "anchors": None}
+    options |= (
+        {change: {"gain": 5.0, "alpha": 2.0, "similarity": "squared", "anchors": x}[change]}
+        if change in options
+        else {}
+    )
+    again = {"points": 1 + x, "dtype": x.float()}.get(change, x)
+    again = again.square() if change == "points" else again
+    found = entmax_neighbors(again, **options, search=engine)
+    assert len(passes) == 2
+    for part, expected in zip(found, entmax_neighbors(again, **options, search="exact"), strict=True):
+        assert torch.equal(part, expected)
+
+
+def test_the_limit_holds_for_remembered_rows():
+    engine, x = NeighborSearch("exact"), points(50)
+    count = entmax_neighbors(x, 4.0, search=engine)[1].numel()
+    with pytest.raises(TooManyCellsError):
+        entmax_neighbors(x, 4.0, search=engine, max_edges=count - 1)
+
+
+def test_copies_remember_nothing():
+    engine = NeighborSearch("approximate")
+    entmax_neighbors(clusters(3000), 10.0, similarity="squared", search=engine)
+    for copy in (deepcopy(engine), pickle.loads(pickle.dumps(engine))):
+        assert (copy.method, copy.report) == ("approximate", engine.report)
+        assert not copy._candidates

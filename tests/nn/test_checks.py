@@ -36,3 +36,16 @@ def test_simple_edges():
     assert simple_edges("Layer", torch.zeros(2, 0, dtype=torch.int64), 0).shape == (2, 0)
     with pytest.raises(LatopoError, match="Layer: edge_index holds vertex 3, expected 0 to 2"):
         simple_edges("Layer", edge_index, 3)
+
+
+def test_simple_edges_are_handed_on_as_they_are():
+    edges = torch.tensor([[0, 0, 1], [1, 2, 2]])
+    assert simple_edges("f", edges, 3) is edges
+    for other in (
+        [[0, 1, 0], [1, 2, 2]],
+        [[0, 0, 2], [1, 2, 1]],
+        [[0, 0, 0, 1], [1, 1, 2, 2]],
+        [[0, 0, 1, 1], [1, 2, 1, 2]],
+    ):
+        assert torch.equal(simple_edges("f", torch.tensor(other), 3), edges)
+    assert simple_edges("f", torch.zeros(2, 0, dtype=torch.int64), 3).shape == (2, 0)

@@ -310,3 +310,20 @@ def test_repr():
 def test_bad_arguments_are_refused_at_once(make, message):
     with pytest.raises(LatopoError, match=message):
         make()
+
+
+# The search
+
+
+def test_the_search_is_kept_and_reported():
+    sampler = EntmaxSampler(20.0, search="certified")
+    assert sampler.search_report() is None
+    rows = sampler(cloud(400), get_similarity("squared"))
+    assert sampler.search_report().certified == 400
+    assert "search='certified'" in repr(sampler)
+    sampler(cloud(400) * 1.0001, get_similarity("squared"))
+    assert sampler.search_report().reused > 200  # candidates of the call before
+    exact = EntmaxSampler(20.0)(cloud(400), get_similarity("squared"))
+    assert torch.equal(rows.col, exact.col)
+    assert BudgetSampler(10.0, sampler).search_report() is sampler.search_report()
+    assert TopKSampler().search_report() is None

@@ -1,10 +1,12 @@
 import json
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from latopo.errors import LatopoError
 from latopo.models import SYSTEMS
+from latopo.reproduce.record import Hashed
 from latopo.training import Run
 from latopo.training.run import WEIGHT_DECAYS
 
@@ -66,3 +68,21 @@ def test_first_rung_is_a_third_and_ends_with_an_evaluation(epochs, rung):
 def test_bad_runs_are_refused_before_loading(arguments, message):
     with pytest.raises(LatopoError, match=message):
         Run(**arguments)
+
+
+@pytest.mark.parametrize(
+    ("run", "stored"),
+    [
+        (("texas", "dcm"), "b8bb97e43e310756"),
+        (("pubmed", "dcm-plus", True), None),
+        (("cora", "dcm-judged", True), None),
+    ],
+)
+def test_settings_that_were_added_later_leave_stored_runs_as_they_are(run, stored):
+    plain = {name: value for name, value in Run(*run).resolved().items() if name != "seed"}
+    known = (Path(__file__).parents[2] / "results" / "records.jsonl").read_text()
+    assert Hashed(plain).hash in known
+    assert stored is None or Hashed(plain).hash == stored
+    assert "search" not in str(plain)
+    assert Run(*run, settings={"search": "exact"}).resolved() == Run(*run).resolved()
+    assert Run(*run, settings={"search": "auto"}).resolved()["settings"]["latent"]["sampler"]["search"] == "auto"

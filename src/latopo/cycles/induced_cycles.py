@@ -80,8 +80,11 @@ def sample_induced_cycles(
     max_steps: int = MAX_STEPS,
     budget: int | None = None,
     generator: Generator | None = None,
+    memory: "CycleMemory | None" = None,
 ) -> tuple[dict[int, Tensor], int]:
     """As :func:`induced_cycles`, with the number of cycles that the graph has, whatever the budget leaves of them.
+
+    With a ``memory`` the search is not repeated for the graph of the last call.
 
     Example:
         >>> cycles, count = sample_induced_cycles(torch.combinations(torch.arange(250)).T, budget=10)
@@ -97,18 +100,59 @@ def sample_induced_cycles(
         _check_at_least("induced_cycles", name, value, least)
     if budget is not None:
         _check_at_least("induced_cycles", "budget", budget, 0)
-    graph = simple_graph(edge_index, num_nodes)
     limit = max(max_cycles, COUNT_LIMIT) if budget is None else _NO_LIMIT
-    counts = _count(graph, max_length, limit, max_steps)
+    memory = CycleMemory() if memory is None else memory
+    graph, counts = memory.counted(edge_index, num_nodes, max_length, limit, max_steps)
     total = int(counts.sum())
     size = total if budget is None else min(total, budget)
     if size > max_cycles:
         raise _too_many(total, limit, size, max_cycles)
+    if size == total and memory.cycles is not None:
+        return dict(memory.cycles), total
     picks = np.empty(0, np.int64) if size == total else sample_ranks(total, size, generator).numpy()
-    cycles = _collect(graph, counts, size, picks)
+    found = _collect(graph, counts, size, picks)
     lengths = range(3, _longest(graph, max_length, _ALL_LENGTHS) + 1)
-    rows = {length: cycles.get(length, np.empty((0, length), np.int64)) for length in lengths}
-    return {length: torch.from_numpy(part).to(edge_index.device) for length, part in rows.items()}, total
+    rows = {length: found.get(length, np.empty((0, length), np.int64)) for length in lengths}
+    cycles = {length: torch.from_numpy(part).to(edge_index.device) for length, part in rows.items()}
+    memory.cycles = dict(cycles) if size == total else None
+    return cycles, total
+
+
+class CycleMemory:
+    """The graph of the last search with its cycles: an evaluation and the training step after it have the same one.
+
+    Attributes:
+        cycles: all cycles of that graph, if they were wanted.
+
+    Example:
+        >>> square, memory = torch.tensor([[0, 1, 2, 3], [1, 2, 3, 0]]), CycleMemory()
+        >>> sample_induced_cycles(square, memory=memory)[1], sample_induced_cycles(square, memory=memory)[1]
+        (1, 1)
+    """
+
+    def __init__(self) -> None:
+        self.cycles: dict[int, Tensor] | None = None
+        self._key: tuple[Tensor, tuple[int, ...]] | None = None
+        self._counted: tuple[SimpleGraph, IntArray] | None = None
+
+    def __reduce__(self) -> tuple[type["CycleMemory"], tuple[()]]:
+        return CycleMemory, ()  # copies and pickles of a model need not carry it
+
+    def counted(self, edge_index: Tensor, num_nodes: int, *options: int) -> tuple[SimpleGraph, IntArray]:
+        """The simple graph and its counts of cycles by block and length; what is known of another graph is dropped.
+
+        The options are those of the count: the largest length and the two limits.
+        """
+        if self._counted is None or not self._knows(edge_index, (num_nodes, *options)):
+            graph = simple_graph(edge_index, num_nodes)
+            counts = _count(graph, *options)
+            self._key, self._counted, self.cycles = (edge_index.clone(), (num_nodes, *options)), (graph, counts), None
+        return self._counted
+
+    def _knows(self, edge_index: Tensor, options: tuple[int, ...]) -> bool:
+        if self._key is None or self._key[1] != options or self._key[0].device != edge_index.device:
+            return False
+        return torch.equal(self._key[0], edge_index)
 
 
 def count_induced_cycles(

@@ -145,7 +145,7 @@ def _sampler(settings: Entmax | TopK) -> EdgeSampler:
     if isinstance(settings, TopK):
         return TopKSampler(settings.k)
     gain = 50.0 if settings.gain is None else settings.gain
-    return EntmaxSampler(gain, degree=settings.degree, hold_degree=settings.hold_degree)
+    return EntmaxSampler(gain, degree=settings.degree, hold_degree=settings.hold_degree, search=settings.search)
 
 
 def _polygons(settings: Latent) -> PolygonInference | None:

@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from typing import ClassVar, Literal
 
 from latopo.errors import LatopoError
+from latopo.neighbors.search import Method
 from latopo.nn.relaxation import Relaxation
 from latopo.nn.topology_loss import EdgeForm
 from latopo.settings import Settings
@@ -32,6 +33,7 @@ class Entmax(Settings):
     gain: float | None = field(default=50.0, metadata={"above": 0})
     degree: float | None = field(default=None, metadata={"above": 0})
     hold_degree: bool = False
+    search: Method = field(default="exact", metadata={"unsaid": True})
 
     def __post_init__(self) -> None:
         """Refuse a gain beside a degree: it would change nothing."""
@@ -89,7 +91,8 @@ class Latent(Settings):
 
     Attributes:
         sampler: how edges are chosen.
-        space: where distances are measured; ``manifold`` is Euclidean × hyperbolic × spherical.
+        space: where distances are measured; ``squared`` takes their squares, whose statistics have a closed form
+            (large data), ``manifold`` is Euclidean × hyperbolic × spherical.
         detach: whether the auxiliary branch is cut from the gradient of the features.
         decay_encoder: whether weight decay acts on the encoder of the graph. The graph does not see the encoder's
             scale, so there a decay only makes its steps larger.
@@ -102,7 +105,7 @@ class Latent(Settings):
     """
 
     sampler: Entmax | TopK = Entmax()
-    space: Literal["euclidean", "manifold"] = "euclidean"
+    space: Literal["euclidean", "squared", "manifold"] = "euclidean"
     detach: bool = True
     decay_encoder: bool = True
     polygons: EntmaxPolygons | AllPolygons | TopKPolygons | None = EntmaxPolygons()

@@ -64,8 +64,9 @@ class NeighborSearch:
       certified between.
 
     With ``reuse`` the candidates of a call are kept, and used in the next one as far as a bound on how the points have
-    moved since proves them sufficient (:mod:`latopo.neighbors.memory`): answers are the same as without. One object
-    serves one layer: keep another for evaluation if its points differ from those in training.
+    moved since proves them sufficient (:mod:`latopo.neighbors.memory`): answers are the same as without. All pairs are
+    not compared again if nothing has changed since the last call. One object serves one layer: keep another for
+    evaluation if its points differ from those in training. Copies and pickles of it remember nothing.
 
     Args:
         method: one of the four.
@@ -90,7 +91,19 @@ class NeighborSearch:
             raise LatopoError(f"search: expected one of {', '.join(get_args(Method))}, got {method!r}")
         self.method, self.reuse, self.seed = method, reuse, seed
         self.report: SearchReport | None = None
+        self._forget()
+
+    def _forget(self) -> None:
         self._candidates: dict[bool, CandidateSearch] = {}
+        self._last: tuple[Rows, Scan] | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        # What is remembered belongs to these points, and an index of faiss can be neither copied nor pickled.
+        return {"method": self.method, "reuse": self.reuse, "seed": self.seed, "report": self.report}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._forget()
 
     def __repr__(self) -> str:
         return f"NeighborSearch({self.method!r}, reuse={self.reuse}, seed={self.seed})"
@@ -119,7 +132,7 @@ class NeighborSearch:
         rows = Rows.of(x, others, similarity, gain, alpha)
         method = self.choose(x, others, similarity)
         if method == "exact":
-            scan = scan_pairs(rows, counter)
+            scan = self._all_pairs(rows, counter)
             self.report = SearchReport("exact", "all pairs", len(rows), compared=len(rows), certified=len(rows))
             return Found(scan, *pair_statistics(x, others, rows.own, similarity, scan.mean, scan.deviation))
         statistics = self._statistics(x, others, similarity)
@@ -132,6 +145,16 @@ class NeighborSearch:
             )
             outcome = search.find(rows, todo, counter)
         return self._complete(x, others, rows, statistics, method, outcome, counter)
+
+    def _all_pairs(self, rows: Rows, counter: EdgeCounter) -> Scan:
+        """One pass over all pairs; none if these are the rows of the last call, as in the step after an evaluation."""
+        if self._last is not None and _same(self._last[0], rows):
+            counter.add(self._last[1].col.numel())
+            return self._last[1]
+        scan = scan_pairs(rows, counter)
+        known = self.reuse and rows.columns is rows.points and supports(rows.similarity, rows.points)
+        self._last = (rows, scan) if known and not counter.full else None
+        return scan
 
     @torch.no_grad()
     def rows(self, x: Tensor, others: Tensor | None, similarity: Similarity, alpha: float) -> Rows:
@@ -189,6 +212,18 @@ class NeighborSearch:
                 f"sample of rows), less than {100 * _LEAST_RECALL:.0f} %; search='certified' finds all of them",
                 stacklevel=2,
             )
+
+
+def _same(before: Rows, after: Rows) -> bool:
+    """Whether these are the same points, among each other, under the same similarity, γ and α."""
+    return (
+        after.columns is after.points
+        and type(before.similarity) is type(after.similarity)
+        and before.gain == after.gain
+        and (before.points.dtype, before.points.device) == (after.points.dtype, after.points.device)
+        and torch.equal(before.alpha, after.alpha)
+        and torch.equal(before.points, after.points)
+    )
 
 
 def _corrected(

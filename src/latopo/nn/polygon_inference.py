@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from latopo._precision import widen
 from latopo.complex import CellComplex
 from latopo.complex.graphs import graph_numbers
-from latopo.cycles import sample_induced_cycles
+from latopo.cycles import CycleMemory, sample_induced_cycles
 from latopo.cycles.grouped_cycles import grouped_cycles
 from latopo.entmax import LearnableAlpha, segment_entmax
 from latopo.errors import LatopoError
@@ -126,6 +126,7 @@ class PolygonInference(nn.Module):
         self.max_length, self.sampler, self.k, self.score = max_length, sampler, k, score
         self.polygon_share, self.candidate_budget, self.sample_at_eval = polygon_share, candidate_budget, sample_at_eval
         self.similarity = get_similarity(similarity)
+        self._seen = CycleMemory()
         # A module that takes everything, or solves for its gain, has no gain to learn; top-k has no α either.
         chooses = sampler != "all" and max_length >= 3
         self.gain = Gain(gain, learn_gain) if chooses and polygon_share is None else None
@@ -226,7 +227,7 @@ class PolygonInference(nn.Module):
         if ptr is None:
             return sample_induced_cycles(
                 edge_index, num_nodes, self.max_length, budget=self.candidate_budget,
-                generator=torch.Generator().manual_seed(seed),
+                generator=torch.Generator().manual_seed(seed), memory=self._seen,
             )  # fmt: skip
         return grouped_cycles(edge_index, ptr, self.max_length, self.candidate_budget, seed)
 

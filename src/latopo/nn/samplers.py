@@ -16,7 +16,8 @@ from latopo.neighbors import (
     topk_neighbors,
 )
 from latopo.neighbors.grouped import grouped_neighbor_rows, join_rows
-from latopo.neighbors.search import Method
+from latopo.neighbors.search import Method, NeighborSearch
+from latopo.neighbors.search_report import SearchReport
 from latopo.neighbors.similarity import check_distance
 from latopo.nn.checks import check_alpha
 from latopo.nn.gain import Gain
@@ -71,6 +72,10 @@ class EdgeSampler(nn.Module, ABC):
         """The learned scalars by name."""
         return {}
 
+    def search_report(self) -> SearchReport | None:
+        """How the last call found the neighbours, where there is a choice."""
+        return None
+
     def reset_parameters(self) -> None:
         """Go back to the start values."""
         reset(*self.children())
@@ -91,7 +96,8 @@ class EntmaxSampler(EdgeSampler):
         learn_gain, learn_alpha: whether γ and α are parameters. A learned α stays in [1.1, 4].
         max_edges: limit for the number of directed edges, see :func:`latopo.entmax_neighbors`.
         search: how the rows are found, see :class:`~latopo.neighbors.NeighborSearch`; ``"auto"`` pays from some
-            thousand points on, where the statistics of the Euclidean distance are then those of sampled columns.
+            thousand points on, where the statistics of the Euclidean distance are then those of sampled columns. What
+            can be kept from one call to the next is.
 
     Example:
         >>> from latopo.neighbors import get_similarity
@@ -112,7 +118,7 @@ class EntmaxSampler(EdgeSampler):
         learn_gain: bool = True,
         learn_alpha: bool = True,
         max_edges: int | None = None,
-        search: Method = "exact",
+        search: Method | NeighborSearch = "exact",
     ) -> None:
         super().__init__()
         check_alpha("EntmaxSampler", alpha)
@@ -120,7 +126,8 @@ class EntmaxSampler(EdgeSampler):
             raise LatopoError(f"EntmaxSampler: degree must be > 0, got {degree}")
         if hold_degree and degree is None:
             raise LatopoError("EntmaxSampler: hold_degree needs the degree to hold")
-        self.degree, self.hold_degree, self.max_edges, self.search = degree, hold_degree, max_edges, search
+        self.degree, self.hold_degree, self.max_edges = degree, hold_degree, max_edges
+        self.search = search if isinstance(search, NeighborSearch) else NeighborSearch(search)
         self.gain = Gain(gain, learn_gain and not hold_degree)
         self.alpha: float | LearnableAlpha = LearnableAlpha(alpha) if learn_alpha else alpha
         self.register_buffer("calibrated", torch.tensor(degree is None))
@@ -149,9 +156,8 @@ class EntmaxSampler(EdgeSampler):
         enough = [] if self.degree is None else (ptr.diff() > self.degree).nonzero().flatten().tolist()
         if enough and not self.calibrated:
             self._calibrate(x[ptr[enough[0]] : ptr[enough[0] + 1]], similarity)
-        rows = grouped_neighbor_rows(
-            x, ptr, self.gain(), alpha_value(self.alpha), similarity, max_edges=self.max_edges, search=self.search
-        )
+        alpha, limit = alpha_value(self.alpha), self.max_edges
+        rows = grouped_neighbor_rows(x, ptr, self.gain(), alpha, similarity, max_edges=limit, search=self.search.method)
         if enough and self.hold_degree and self.training:
             assert self.degree is not None
             points, chosen = ptr.diff()[enough].sum(), rows.ptr[ptr].diff()[enough].sum()
@@ -163,14 +169,14 @@ class EntmaxSampler(EdgeSampler):
         # A limit would depend on the other queries; whoever asks bounds their number.
         limit = x.size(0) * anchors.size(0)
         return neighbor_rows(
-            x, self.gain(), alpha_value(self.alpha), similarity, anchors, max_edges=limit, search=self.search
+            x, self.gain(), alpha_value(self.alpha), similarity, anchors, max_edges=limit, search=self.search.method
         )
 
     @torch.no_grad()
     def _calibrate(self, x: Tensor, similarity: Similarity) -> None:
         assert self.degree is not None
         alpha = float(torch.as_tensor(alpha_value(self.alpha)))
-        self.gain.restart(gain_for_degree(x, self.degree, alpha, similarity, search=self.search))
+        self.gain.restart(gain_for_degree(x, self.degree, alpha, similarity, search=self.search.method))
         self.calibrated.fill_(True)
 
     @torch.no_grad()
@@ -178,11 +184,16 @@ class EntmaxSampler(EdgeSampler):
         """α and γ."""
         return {"alpha": float(torch.as_tensor(alpha_value(self.alpha))), "gain": float(self.gain())}
 
+    def search_report(self) -> SearchReport | None:
+        """What the search did in the last call."""
+        return self.search.report
+
     def extra_repr(self) -> str:
         """What differs from sampler to sampler."""
         fixed = [] if isinstance(self.alpha, LearnableAlpha) else [f"alpha={self.alpha}"]
         held = [] if self.degree is None else [f"degree={self.degree}, hold_degree={self.hold_degree}"]
-        return ", ".join(fixed + held)
+        found = [] if self.search.method == "exact" else [f"search={self.search.method!r}"]
+        return ", ".join(fixed + held + found)
 
 
 class TopKSampler(EdgeSampler):
@@ -315,6 +326,10 @@ class BudgetSampler(EdgeSampler):
     def facts(self) -> dict[str, float]:
         """Those of the sampler within."""
         return self.sampler.facts()
+
+    def search_report(self) -> SearchReport | None:
+        """That of the sampler within."""
+        return self.sampler.search_report()
 
     def extra_repr(self) -> str:
         """The budget."""
