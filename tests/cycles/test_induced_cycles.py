@@ -256,3 +256,13 @@ def test_a_graph_is_searched_once(monkeypatch):
         module.sample_induced_cycles(edges, **change, budget=1000, memory=memory)
         assert len(counts) == before + 1
     assert module.sample_induced_cycles(edges[:, 1:], budget=1000, memory=memory)[1] < 84
+
+
+def test_nothing_is_remembered_of_inference_mode():
+    from latopo.cycles import CycleMemory, sample_induced_cycles
+
+    memory, edges = CycleMemory(), torch.combinations(torch.arange(5)).T
+    with torch.inference_mode():
+        sample_induced_cycles(edges, budget=1000, memory=memory)
+    assert memory.cycles is None
+    assert not sample_induced_cycles(edges, budget=1000, memory=memory)[0][3].is_inference()

@@ -101,7 +101,8 @@ def sample_induced_cycles(
     if budget is not None:
         _check_at_least("induced_cycles", "budget", budget, 0)
     limit = max(max_cycles, COUNT_LIMIT) if budget is None else _NO_LIMIT
-    memory = CycleMemory() if memory is None else memory
+    # What is made in inference mode could not be used in a training step.
+    memory = CycleMemory() if memory is None or torch.is_inference_mode_enabled() else memory
     graph, counts = memory.counted(edge_index, num_nodes, max_length, limit, max_steps)
     total = int(counts.sum())
     size = total if budget is None else min(total, budget)

@@ -140,11 +140,17 @@ class NeighborSearch:
             rows = replace(rows, deviation=statistics.known())
             near = rows.points.abs().amax(1) < _FARTHEST
             todo = (statistics.trusted & near & (rows.alpha > 1)).nonzero().flatten()
-            search = self._candidates.setdefault(
-                method == "approximate", CandidateSearch(method == "approximate", self.reuse, self.seed)
-            )
-            outcome = search.find(rows, todo, counter)
+            outcome = self._candidate_search(method == "approximate").find(rows, todo, counter)
         return self._complete(x, others, rows, statistics, method, outcome, counter)
+
+    def _remembers(self) -> bool:
+        # What is made in inference mode could not be used in a training step.
+        return self.reuse and not torch.is_inference_mode_enabled()
+
+    def _candidate_search(self, approximate: bool) -> CandidateSearch:
+        if not self._remembers():
+            return CandidateSearch(approximate, seed=self.seed)
+        return self._candidates.setdefault(approximate, CandidateSearch(approximate, reuse=True, seed=self.seed))
 
     def _all_pairs(self, rows: Rows, counter: EdgeCounter) -> Scan:
         """One pass over all pairs; none if these are the rows of the last call, as in the step after an evaluation."""
@@ -152,7 +158,7 @@ class NeighborSearch:
             counter.add(self._last[1].col.numel())
             return self._last[1]
         scan = scan_pairs(rows, counter)
-        known = self.reuse and rows.columns is rows.points and supports(rows.similarity, rows.points)
+        known = self._remembers() and rows.columns is rows.points and supports(rows.similarity, rows.points)
         self._last = (rows, scan) if known and not counter.full else None
         return scan
 

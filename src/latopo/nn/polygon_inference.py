@@ -19,6 +19,7 @@ from latopo.neighbors.scan import row_pointers
 from latopo.nn.checks import check_alpha, simple_edges
 from latopo.nn.gain import Gain
 from latopo.nn.polygon_rule import PolygonRule
+from latopo.nn.ranks import tied
 from latopo.nn.reset import reset
 from latopo.nn.samplers import alpha_value
 from latopo.nn.sampling import gumbel, sample_budget
@@ -144,7 +145,7 @@ class PolygonInference(nn.Module):
         candidates, total = self._candidates(edge_index, x_aux.size(0), ptr)
         scored = sum(rows.size(0) for rows in candidates.values())
         if self.sampler == "all" or scored == 0:
-            prob = None if self.sampler == "all" else x_aux.new_zeros(0)
+            prob = None if self.sampler == "all" else tied(x_aux.new_zeros(0), *self._learned())
             return LatentPolygons(candidates, prob, total, scored, 0.0, 0.0, 0.0)
         # Half precision has too few digits for the statistics: by the rule below most scores would count as equal.
         scores = self.scores(widen(x_aux), edge_index, candidates)
@@ -162,6 +163,10 @@ class PolygonInference(nn.Module):
         polygons = {length: rows[mask] for (length, rows), mask in zip(candidates.items(), masks, strict=True)}
         numbers = self._numbers(standard, gain, graphs)
         return LatentPolygons(polygons, prob[keep].to(x_aux.dtype), total, scored, *numbers)
+
+    def _learned(self) -> list[Tensor]:
+        alpha = [self.alpha()] if isinstance(self.alpha, LearnableAlpha) else []
+        return alpha if self.gain is None else [self.gain(), *alpha]
 
     @torch.no_grad()
     def _numbers(self, standard: Standardized, gain: Tensor, graphs: Segments) -> tuple[float | Tensor, ...]:

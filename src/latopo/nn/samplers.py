@@ -21,6 +21,7 @@ from latopo.neighbors.search_report import SearchReport
 from latopo.neighbors.similarity import check_distance
 from latopo.nn.checks import check_alpha
 from latopo.nn.gain import Gain
+from latopo.nn.ranks import mean_over_ranks, tied
 from latopo.nn.reset import reset
 from latopo.nn.sampling import sample_budget
 
@@ -141,28 +142,20 @@ class EntmaxSampler(EdgeSampler):
         """Neighbours of the points x among each other; may set or move γ for the degree."""
         # A few points cannot have more neighbours than there are others: a later call with enough of them calibrates.
         enough = self.degree is not None and x.size(0) > self.degree
-        if enough and not self.calibrated:
-            self._calibrate(x, similarity)
-        rows = neighbor_rows(
-            x, self.gain(), alpha_value(self.alpha), similarity, max_edges=self.max_edges, search=self.search
-        )
-        if enough and self.hold_degree and self.training:
-            assert self.degree is not None
-            self.gain.nudge((rows.col.numel() / x.size(0) / self.degree) ** _HOLD_RATE)
-        return rows
+        self._calibrate(x if enough else x[:0], similarity)
+        gain, alpha = self.gain(), alpha_value(self.alpha)
+        rows = neighbor_rows(x, gain, alpha, similarity, max_edges=self.max_edges, search=self.search)
+        self._hold(rows.col.numel() if enough else 0, x.size(0) if enough else 0, x.device)
+        return rows if rows.col.numel() else rows._replace(prob=tied(rows.prob, gain, alpha))
 
     def grouped(self, x: Tensor, ptr: Tensor, similarity: Similarity) -> NeighborRows:
         """Neighbours of the points of each cloud among each other, in one pass."""
         enough = [] if self.degree is None else (ptr.diff() > self.degree).nonzero().flatten().tolist()
-        if enough and not self.calibrated:
-            self._calibrate(x[ptr[enough[0]] : ptr[enough[0] + 1]], similarity)
-        alpha, limit = alpha_value(self.alpha), self.max_edges
-        rows = grouped_neighbor_rows(x, ptr, self.gain(), alpha, similarity, max_edges=limit, search=self.search.method)
-        if enough and self.hold_degree and self.training:
-            assert self.degree is not None
-            points, chosen = ptr.diff()[enough].sum(), rows.ptr[ptr].diff()[enough].sum()
-            self.gain.nudge((float(chosen / points) / self.degree) ** _HOLD_RATE)
-        return rows
+        self._calibrate(x[ptr[enough[0]] : ptr[enough[0] + 1]] if enough else x[:0], similarity)
+        gain, alpha, limit = self.gain(), alpha_value(self.alpha), self.max_edges
+        rows = grouped_neighbor_rows(x, ptr, gain, alpha, similarity, max_edges=limit, search=self.search.method)
+        self._hold(int(rows.ptr[ptr].diff()[enough].sum()), int(ptr.diff()[enough].sum()), x.device)
+        return rows if rows.col.numel() else rows._replace(prob=tied(rows.prob, gain, alpha))
 
     def join(self, x: Tensor, anchors: Tensor, similarity: Similarity) -> NeighborRows:
         """Neighbours of queries by the fitted γ and α."""
@@ -174,10 +167,29 @@ class EntmaxSampler(EdgeSampler):
 
     @torch.no_grad()
     def _calibrate(self, x: Tensor, similarity: Similarity) -> None:
-        assert self.degree is not None
+        """Set γ for the degree, once; x is empty if there are too few points here."""
+        if self.degree is None or self.calibrated:
+            return
         alpha = float(torch.as_tensor(alpha_value(self.alpha)))
-        self.gain.restart(gain_for_degree(x, self.degree, alpha, similarity, search=self.search.method))
-        self.calibrated.fill_(True)
+        gain = gain_for_degree(x, self.degree, alpha, similarity, search=self.search.method) if x.size(0) else 0.0
+        agreed = self._agree(gain, float(x.size(0) > 0), x.device)
+        if agreed is not None:
+            self.gain.restart(agreed)
+            self.calibrated.fill_(True)
+
+    def _hold(self, chosen: int, points: int, device: torch.device) -> None:
+        """Let γ follow the degree: so many neighbours were chosen by so many points."""
+        if self.degree is None or not self.hold_degree or not self.training:
+            return
+        degree = self._agree(chosen, points, device)
+        if degree is not None:
+            self.gain.nudge((degree / self.degree) ** _HOLD_RATE)
+
+    def _agree(self, total: float, count: float, device: torch.device) -> float | None:
+        # An evaluation may run on one rank alone, which would wait for the others forever.
+        if self.training:
+            return mean_over_ranks(total, count, device)
+        return total / count if count else None
 
     @torch.no_grad()
     def facts(self) -> dict[str, float]:
@@ -236,11 +248,18 @@ class TopKSampler(EdgeSampler):
 
     def forward(self, x: Tensor, similarity: Similarity) -> NeighborRows:
         """k neighbours of each point, at random in training."""
-        if not self.calibrated and x.size(0) > 1:
-            self.temperature.restart(temperature_for_spread(x, _SPREAD, similarity))
-            self.calibrated.fill_(True)
+        if not self.calibrated:
+            self._calibrate(x, similarity)
         noise = self.training or self.sample_at_eval
         return topk_neighbors(x, self.k, self.temperature(), similarity, noise=noise)
+
+    def _calibrate(self, x: Tensor, similarity: Similarity) -> None:
+        start = temperature_for_spread(x, _SPREAD, similarity) if x.size(0) > 1 else 0.0
+        count = float(x.size(0) > 1)
+        agreed = mean_over_ranks(start, count, x.device) if self.training else (start if count else None)
+        if agreed is not None:
+            self.temperature.restart(agreed)
+            self.calibrated.fill_(True)
 
     def join(self, x: Tensor, anchors: Tensor, similarity: Similarity) -> NeighborRows:
         """The k nearest anchors of each query."""
