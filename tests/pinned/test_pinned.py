@@ -15,7 +15,8 @@ from latopo.models import SYSTEMS, build_model
 from latopo.training import TrainingSettings, seeded, train
 
 FILE = Path(__file__).with_name("pinned.safetensors")
-CASES = [(name, graph) for name in SYSTEMS for graph in (False, True) if graph or not SYSTEMS[name].needs_graph]
+STEPPING = [name for name in SYSTEMS if not SYSTEMS[name].model.solves]
+CASES = [(name, graph) for name in STEPPING for graph in (False, True) if graph or not SYSTEMS[name].needs_graph]
 VARIANTS = {
     "no rounds": ("dcm", {"rounds": 0}),
     "two rounds": ("dcm", {"rounds": 2}),

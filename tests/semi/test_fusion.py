@@ -25,7 +25,7 @@ def test_a_boaster_is_cooled_and_a_timid_branch_is_made_surer():
 
 def test_weights_follow_the_likelihood_and_its_count():
     losses = np.array([0.2, 0.4])
-    few, many = branch_weights(losses, 5), branch_weights(losses, 50)
+    few, many = branch_weights(losses, 5, 0.5), branch_weights(losses, 50, 0.5)
     np.testing.assert_allclose(few[0] / few[1], np.exp(0.5 * 5 * 0.2))
     assert many[0] > few[0]
 

@@ -15,8 +15,9 @@ SHORT = TrainingSettings(epochs=7)
 def make(name, seed=0, graph=False, **settings):
     latent = {"gain": 4.0} if name.startswith("dcm") else {}
     latent |= {"degree": None, "hold_degree": False} if name.startswith(("dcm-plus", "dcm-judged")) else {}
+    latent |= {} if SYSTEMS[name].model.solves else {"hidden_channels": 8}
     with seeded(seed):
-        return build_model(name, 6, 3, graph=graph, hidden_channels=8, **latent, **settings)
+        return build_model(name, 6, 3, graph=graph, **latent, **settings)
 
 
 def fit(blobs, name="dcm", settings=SHORT, y=None, **options):

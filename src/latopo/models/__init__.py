@@ -1,5 +1,6 @@
 """Models: compositions of named parts, and the catalogue of systems."""
 
+from latopo.models.alpha_diffusion import AlphaDiffusion
 from latopo.models.branch_net import BranchNet, DCMNet, DGMNet
 from latopo.models.catalogue import SYSTEMS, System, build_model, find_system
 from latopo.models.gcn import GCN
@@ -11,6 +12,7 @@ __all__ = [
     "GCN",
     "MLP",
     "SYSTEMS",
+    "AlphaDiffusion",
     "BranchNet",
     "DCMNet",
     "DGMNet",

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from latopo.errors import LatopoError
+from latopo.models.alpha_diffusion import AlphaDiffusion
 from latopo.models.branch_net import BranchNet, DCMNet, DGMNet
 from latopo.models.gcn import GCN
 from latopo.models.mlp import MLP
@@ -128,6 +129,11 @@ SYSTEMS: dict[str, System] = {
             "dcm-plus", "ours",
             "this library's model, which infers edges and polygons and weighs them by their probabilities",
             BranchNet, _PLUS,
+        ),
+        System(
+            "alpha-diffusion", "ours",
+            "for few labels: features and labels diffused over the inputs' own latent graph, self-trained",
+            AlphaDiffusion, AlphaDiffusion.default,
         ),
         System(
             "gcn-judged", "ablation",

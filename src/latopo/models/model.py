@@ -67,11 +67,13 @@ class Model(nn.Module):
     Attributes:
         needs_graph: whether it cannot work without a given graph.
         uses_graph: whether a given graph makes a difference.
+        solves: whether it fits itself at once (:meth:`solve`); all others are trained by Adam.
     """
 
     default: ClassVar[Settings]
     needs_graph: ClassVar[bool] = False
     uses_graph: ClassVar[bool] = True
+    solves: ClassVar[bool] = False
 
     def __init__(self, in_channels: int, out_channels: int, settings: Any = None, **changes: Any) -> None:
         super().__init__()
@@ -94,6 +96,16 @@ class Model(nn.Module):
     def join(self, x: Tensor, fitted: Any) -> ModelOutput:
         """Predict queries [Q, in_channels] that join the training rows, each on its own."""
         return self(x, None)
+
+    def solve(self, x: Tensor, targets: Targets, held_out: Tensor | None) -> float:
+        """Fit a model that ``solves`` to the training nodes; returns its loss there.
+
+        Args:
+            x: all rows.
+            targets: the targets that may be seen.
+            held_out: nodes to choose on that are not trained on; None if there are none.
+        """
+        raise NotImplementedError(f"{type(self).__name__} must define solve, or be trained by Adam")
 
     def loss_terms(self, targets: Targets, seed: int) -> LossTerms:
         """The terms that training minimises; here the task's alone.

@@ -12,6 +12,7 @@ from latopo._files import recover, write_files
 from latopo._stored import read_json, read_stored
 from latopo._version import __version__
 from latopo.errors import LatopoError
+from latopo.models.alpha_diffusion import AlphaDiffusion
 from latopo.models.branch_net import BranchNet, DCMNet, DGMNet
 from latopo.models.gcn import GCN
 from latopo.models.mlp import MLP
@@ -21,7 +22,7 @@ from latopo.settings import from_plain, to_plain
 __all__ = ["load_model", "model_files", "save_model"]
 
 FORMAT = 2
-_CLASSES: dict[str, type[Model]] = {cls.__name__: cls for cls in (MLP, GCN, BranchNet, DGMNet, DCMNet)}
+_CLASSES: dict[str, type[Model]] = {cls.__name__: cls for cls in (MLP, GCN, BranchNet, DGMNet, DCMNet, AlphaDiffusion)}
 _FORM = {"format": int, "class": {*_CLASSES}, "in_channels": int, "out_channels": int, "settings": object}
 
 

@@ -106,7 +106,7 @@ def build_table(
         [_cell(item, place, groups.get(place, ())) for place in product(rows, columns, protocols)],
         columns=_COLUMNS, dtype=object,
     )  # fmt: skip
-    ours = " and ".join(system.name for system in SYSTEMS.values() if system.role == "ours")
+    ours = " and ".join(name for name in item.models if SYSTEMS[name].role == "ours")
     caption = [f"{item.title}.", _CAPTION, item.caption, "" if tests.empty else _TEST_CAPTION.format(ours=ours)]
     caption.append(_other_settings(item, groups))
     all_notes = (*_paper_notes(name, rows, columns), *notes, *_sampled_notes(groups))

@@ -42,7 +42,7 @@ class Branch(NamedTuple):
         return cls(space, float(c), float(rho), "prior" if balance == "prior" else float(balance))
 
 
-_TABLE = (Branch("X", 10.0, 2.0), Branch("H", 10.0, 2.0), Branch("S"))
+_TABLE = (Branch("X", 0.3, 2.0), Branch("X", 0.3), Branch("H", 10.0, 2.0), Branch("S"))
 _WORDS = (Branch("X", 1.0, 4.0, 0.5), Branch("H", 1.0, 4.0, 0.5), Branch("S"))
 _VALUES = (*(Branch(space, c) for space in "XH" for c in (0.01, 0.1, 1.0, 10.0)), Branch("S"))
 # Documents with validation labels, by the labels per class: up to 30, up to 100, more.
@@ -78,7 +78,7 @@ def branches_for(metric: Metric, num_classes: int, labels: int, held_out: int) -
         >>> import numpy as np
         >>> metric = Numbers.fit(np.eye(3))
         >>> [branch.space for branch in branches_for(metric, 3, labels=15, held_out=0)]
-        ['X', 'H', 'S']
+        ['X', 'X', 'H', 'S']
     """
     if not num_classes:
         return _VALUES

@@ -11,7 +11,6 @@ __all__ = ["Judgement", "branch_weights", "judge_classes", "judge_values", "temp
 
 FloatArray = NDArray[np.floating[Any]]
 
-_SHARPNESS = 0.5
 _TEMPERATURES = np.exp(np.linspace(-1.5, 2.5, 17))
 _PULL = 0.02
 
@@ -69,12 +68,12 @@ def judge_values(guess: FloatArray, value: FloatArray) -> Judgement:
     return Judgement(float(error), float(np.log(error) + 0.5), 1 - square / total if total else 0.0)
 
 
-def branch_weights(losses: FloatArray, count: int) -> FloatArray:
-    """Weights that sum to 1: the square root of the likelihood ratio on ``count`` held-out labels, [branches].
+def branch_weights(losses: FloatArray, count: int, sharpness: float = 1.0) -> FloatArray:
+    """Weights that sum to 1: the likelihood of ``count`` held-out labels to the power ``sharpness``, [branches].
 
     Example:
         >>> branch_weights(np.array([0.1, 0.1, 0.9]), 20).round(2).tolist()
         [0.5, 0.5, 0.0]
     """
-    weight = np.exp(-_SHARPNESS * count * (losses - losses.min()))
+    weight = np.exp(-sharpness * count * (losses - losses.min()))
     return weight / weight.sum()

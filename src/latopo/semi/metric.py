@@ -1,6 +1,8 @@
 """How rows are compared before anything is learned: words, numbers (categories one-hot), or both.
 
-A metric is fitted to all rows, labelled or not, and puts new rows where the fitted ones are.
+A metric is fitted to all rows, labelled or not, and puts new rows where the fitted ones are. Each names what goes with
+it: ``degree`` of the latent graph, whether features are ``directional`` (of unit length), and the ``sharpness`` with
+which branches are weighed.
 """
 
 from dataclasses import dataclass
@@ -68,6 +70,7 @@ class Words:
     similarity: ClassVar[Literal["inner"]] = "inner"
     degree: ClassVar[int] = 30
     directional: ClassVar[bool] = True
+    sharpness: ClassVar[float] = 0.5
 
     weight: FloatArray
     directions: FloatArray
@@ -114,6 +117,7 @@ class Numbers:
     similarity: ClassVar[Literal["euclidean"]] = "euclidean"
     degree: ClassVar[int] = 10
     directional: ClassVar[bool] = False
+    sharpness: ClassVar[float] = 1.5
 
     mean: FloatArray
     factor: FloatArray
@@ -148,6 +152,7 @@ class Mixture:
     similarity: ClassVar[Literal["euclidean"]] = "euclidean"
     degree: ClassVar[int] = 10
     directional: ClassVar[bool] = False
+    sharpness: ClassVar[float] = 1.5
 
     is_word: NDArray[np.bool_]
     words: Words

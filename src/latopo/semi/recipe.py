@@ -65,11 +65,11 @@ class FewLabels:
     def fuse(self, answers: Mapping[Branch, FloatArray]) -> FloatArray:
         """The branches' answers in one."""
         parts = []
-        for branch, weight in self.weights.items():
+        for branch in sorted(self.weights, key=lambda branch: branch.name):  # one order of the sum, also from a file
             answer, judged = answers[branch], self.judged.get(branch)
             if self.num_classes and judged is not None:
                 answer = tempered(answer, judged.temperature)
-            parts.append(weight * answer)
+            parts.append(self.weights[branch] * answer)
         return np.sum(parts, axis=0)
 
     def _say(self, branch: Branch, seen: Mapping[str, FloatArray]) -> FloatArray:
@@ -220,7 +220,7 @@ class _Task(NamedTuple):
     def fused(self, fitted: _Fitted, judged: dict[Branch, Judgement], count: int) -> FewLabels:
         """The recipe with weights for its branches; without a judgement they count alike."""
         losses = np.array([judged[branch].loss if judged else 0.0 for branch in self.names])
-        weights = dict(zip(self.names, branch_weights(losses, count).tolist(), strict=True))
+        weights = dict(zip(self.names, branch_weights(losses, count, self.metric.sharpness).tolist(), strict=True))
         kept = {branch: weight for branch, weight in weights.items() if weight > _LEAST_WEIGHT}
         used = {branch.space for branch in kept}
         spaces = {name: space.fitted for name, space in fitted.spaces.items() if name in ("H", *used)}

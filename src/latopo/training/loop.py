@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import torch
@@ -78,6 +78,8 @@ def train(
     on_epoch: OnEpoch | None = None,
 ) -> TrainingResult:
     """Train a model by Adam, choose the best epoch, and leave the model with the weights of that epoch.
+
+    A model that solves for its weights (:attr:`latopo.models.Model.solves`) does so in a single epoch.
 
     The loss is the sum of the model's named terms (:meth:`latopo.models.Model.loss_terms`): cross-entropy (or mean
     squared error of standardised targets) on ``train_index``, and what the model adds to it. The best epoch has the
@@ -164,6 +166,8 @@ class Trainer:
             raise LatopoError(f"train: y has shape {list(y.shape)}, expected one target for each of {x.size(0)} rows")
         self.model, self.x = model, x
         self.settings = TrainingSettings() if settings is None else settings
+        if model.solves:
+            self.settings = replace(self.settings, epochs=1)
         self.edges = None if edge_index is None else simple_edges("train", edge_index, x.size(0))
         self.objective = Objective(y, train_index, selection_index, num_classes)
         self.epoch = 0
@@ -172,7 +176,7 @@ class Trainer:
         self._labels = self.objective.train_labels()
         self._looks = (*_SCORES, *MEASURES, *model.facts())
         self._terms = model.loss_terms(self.objective, self.settings.seed)
-        self._optimizer = _adam(model, self.settings)
+        self._optimizer = None if model.solves else _adam(model, self.settings)
         self._best: _Best | None = None
         self._worse = 0
         self._random = RandomStream(self.settings.seed ^ _STREAM)
@@ -210,8 +214,11 @@ class Trainer:
 
     @plain_torch()
     def _step(self) -> Row:
-        """One step of Adam; the terms of the loss."""
+        """One step of Adam, or the whole solution; the terms of the loss."""
         self.model.train()
+        if self._optimizer is None:
+            solved = self.model.solve(self.x, self.objective, self.objective.held_out)
+            return {"loss": solved, "task_loss": solved}
         with self._random:
             terms = self._terms(self.model(self.x, self.edges))
         loss = sum(terms.values(), start=torch.zeros((), device=self.x.device))

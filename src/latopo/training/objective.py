@@ -56,6 +56,12 @@ class Objective:
         self.target = torch.zeros_like(y)
         self.target[known] = ((y[known].double() - self.mean) / self.scale).to(y.dtype)
 
+    @property
+    def held_out(self) -> Tensor | None:
+        """The selection nodes, unless the training nodes themselves select."""
+        same = torch.equal(self.train_index, self.selection_index)
+        return None if same else self.selection_index
+
     def loss(self, prediction: Tensor, index: Tensor) -> Tensor:
         """Mean loss of the predictions [N, classes] or [N, 1] at some nodes, a scalar tensor."""
         if self.num_classes:

@@ -56,6 +56,10 @@ class Run:
             raise LatopoError(f"{self.entry.title} is a table and has no graph; run it with --no-graph")
         if self.system.needs_graph and not self.graph:
             raise LatopoError(f"model {self.model} needs a graph; add --graph, or choose a model that infers one")
+        if self.system.model.solves and self.protocol == "paper":
+            raise LatopoError(
+                f"model {self.model} has no epochs to choose on the test nodes, as --protocol paper does; use honest"
+            )
         self.training()
         self.model_settings()
 
@@ -72,14 +76,15 @@ class Run:
     @property
     def weight_decays(self) -> tuple[float, ...]:
         """The values to search. Under ``paper`` there is nothing to search on, and it is 5e-4."""
-        if "weight_decay" in self.settings:
+        if "weight_decay" in self.settings or self.system.model.solves:
             return (self.training().weight_decay,)
         return WEIGHT_DECAYS if self.protocol == "honest" else (_FIXED_WEIGHT_DECAY,)
 
     def training(self, **changes: Any) -> TrainingSettings:
         """Settings of the loop; the epochs are the paper's unless named."""
         named = {name: value for name, value in self.settings.items() if name in _TRAINING}
-        return TrainingSettings(**{"epochs": self.entry.epochs, "seed": self.seed, **named, **changes})
+        epochs = 1 if self.system.model.solves else self.entry.epochs
+        return TrainingSettings(**{"epochs": epochs, "seed": self.seed, **named, **changes})
 
     def model_settings(self) -> Settings:
         """Settings of the model, with the authors' gain where it belongs."""
