@@ -35,7 +35,10 @@ def test_a_damaged_model_says_so(tmp_path, make):
         ({"settings": {**described["settings"], "hidden_channels": 9}}, "do not belong together"),
         ({"settings": {"unknown": 1}}, "do not belong together"),
         ({"settings": None}, "do not belong together"),
-        ({"class": "os.system"}, r"model\.json is damaged \(expected one of .*BranchNet, .* at 'class', got os\.system"),
+        (
+            {"class": "os.system"},
+            r"model\.json is damaged \(expected one of .*BranchNet, .* at 'class', got os\.system",
+        ),
     ]:
         (tmp_path / "model.json").write_text(json.dumps({**described, **change}))
         with pytest.raises(LatopoError, match=message):
