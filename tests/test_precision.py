@@ -1,7 +1,7 @@
 import pytest
 import torch
 
-from latopo._precision import widen
+from latopo._precision import full_precision, widen
 
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
@@ -15,3 +15,18 @@ def test_half_precision_keeps_small_terms_of_a_large_sum(dtype):
 def test_anything_wider_is_the_same_tensor(dtype):
     x = torch.ones(2, dtype=dtype)
     assert widen(x) is x
+
+
+class Careful(torch.nn.Linear):
+    @full_precision
+    def forward(self, x):
+        return super().forward(x)
+
+
+def test_autocast_stays_outside():
+    layer = Careful(3, 3)
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        assert torch.nn.Linear(3, 3)(torch.ones(2, 3)).dtype == torch.bfloat16
+        assert layer(torch.ones(2, 3, dtype=torch.bfloat16)).dtype == torch.float32
+        assert layer.double()(torch.ones(2, 3)).dtype == torch.float64
+    assert layer.bfloat16()(torch.ones(2, 3, dtype=torch.bfloat16)).dtype == torch.bfloat16

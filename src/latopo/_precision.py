@@ -1,9 +1,16 @@
 """Half precision, which is too coarse for sums and statistics."""
 
-import torch
-from torch import Tensor
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, TypeVar
 
-__all__ = ["widen"]
+import torch
+from torch import Tensor, nn
+
+__all__ = ["full_precision", "widen"]
+
+Module = TypeVar("Module", bound=nn.Module)
+R = TypeVar("R")
 
 
 def widen(x: Tensor) -> Tensor:
@@ -14,3 +21,20 @@ def widen(x: Tensor) -> Tensor:
         (torch.float32, torch.float64)
     """
     return x.float() if x.dtype in (torch.float16, torch.bfloat16) else x
+
+
+def full_precision(forward: Callable[..., R]) -> Callable[..., R]:
+    """Run a module's ``forward(x, ...)`` in the precision of its parameters, whatever ``torch.autocast`` says.
+
+    As autocast does with norms and softmax: rounded points would choose other neighbours.
+    """
+
+    @wraps(forward)
+    def call(module: Module, x: Tensor, *args: Any, **kwargs: Any) -> R:
+        if not torch.is_autocast_enabled(x.device.type):
+            return forward(module, x, *args, **kwargs)
+        dtype = next((parameter.dtype for parameter in module.parameters()), torch.float32)
+        with torch.autocast(x.device.type, enabled=False):
+            return forward(module, x.to(dtype), *args, **kwargs)
+
+    return call

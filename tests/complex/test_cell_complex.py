@@ -169,3 +169,13 @@ def test_probabilities_stay_numbers_with_fractions(house: CellComplex) -> None:
         LatopoError, match=r"CellComplex.to: probabilities need a floating point dtype, got torch.int64"
     ):
         house.to(torch.int64)
+
+
+def test_other_probabilities_share_what_was_derived(house: CellComplex) -> None:
+    sides = house.polygon_edge_index()
+    other = house.with_probabilities(torch.full((house.num_edges,), 0.5))
+    assert other == house
+    assert other.polygon_prob is None
+    assert other.polygon_edge_index() is sides
+    with pytest.raises(LatopoError, match="edge_prob"):
+        house.with_probabilities(torch.ones(3))

@@ -111,7 +111,8 @@ class CellComplex:
             >>> CellComplex.from_canonical(3, torch.tensor([[0, 1], [1, 2]])).num_edges
             2
         """
-        ordered = {int(length): rows for length, rows in sorted((polygons or {}).items())}
+        given = polygons or {}
+        ordered = {int(length): given[length] for length in sorted(given)}
         cells = Cells(int(num_nodes), edge_index, ordered, edge_prob, polygon_prob, induced, ptr)
         validation.check_form(cells)
         return cls.__new__(cls)._hold(cells)
@@ -271,14 +272,26 @@ class CellComplex:
     difference = relations.difference
     disjoint_union = staticmethod(relations.disjoint_union)
 
+    to_edge_index = convert.to_edge_index
     to_data, from_data = convert.to_data, classmethod(convert.from_data)
     to_networkx, from_networkx = convert_networkx.to_networkx, classmethod(convert_networkx.from_networkx)
     to_toponetx, from_toponetx = convert_toponetx.to_toponetx, classmethod(convert_toponetx.from_toponetx)
     to_gudhi, from_gudhi = convert_gudhi.to_gudhi, classmethod(convert_gudhi.from_gudhi)
 
+    def with_probabilities(self, edge_prob: Tensor | None, polygon_prob: Tensor | None = None) -> "CellComplex":
+        """The same cells with other probabilities, or with none; what was derived from the cells is not lost.
+
+        Example:
+            >>> CellComplex(2, [[0], [1]]).with_probabilities(torch.tensor([0.5])).edge_prob
+            tensor([0.5000])
+        """
+        cells = self._cells._replace(edge_prob=edge_prob, polygon_prob=polygon_prob)
+        validation.check_form(cells)
+        return type(self).__new__(type(self))._hold(cells, self._derived)
+
     def detach(self) -> "CellComplex":
         """The same complex with probabilities that carry no gradient."""
-        return self._with_probabilities(lambda prob: prob.detach())
+        return self._change_probabilities(lambda prob: prob.detach())
 
     def to(
         self, device: torch.device | torch.dtype | str | int | None = None, dtype: torch.dtype | None = None
@@ -295,18 +308,16 @@ class CellComplex:
             raise LatopoError(f"CellComplex.to: probabilities need a floating point dtype, got {dtype}")
         edge_index = self.edge_index.to(device)
         if edge_index.device == self.device:
-            return self._with_probabilities(lambda prob: prob.to(dtype))
+            return self._change_probabilities(lambda prob: prob.to(dtype))
         polygons = {length: rows.to(device) for length, rows in self.polygons.items()}
         probs = [None if prob is None else prob.to(device, dtype) for prob in (self.edge_prob, self.polygon_prob)]
         ptr = None if self.ptr is None else self.ptr.to(device)
         return self.from_canonical(self.num_nodes, edge_index, polygons, *probs, induced=self.induced, ptr=ptr)
 
-    def _with_probabilities(self, change: Callable[[Tensor], Tensor]) -> "CellComplex":
-        edge_prob, polygon_prob = (
-            None if prob is None else change(prob) for prob in (self.edge_prob, self.polygon_prob)
+    def _change_probabilities(self, change: Callable[[Tensor], Tensor]) -> "CellComplex":
+        return self.with_probabilities(
+            *(None if prob is None else change(prob) for prob in (self.edge_prob, self.polygon_prob))
         )
-        cells = self._cells._replace(edge_prob=edge_prob, polygon_prob=polygon_prob)
-        return type(self).__new__(type(self))._hold(cells, self._derived)
 
     # Files
 

@@ -13,6 +13,22 @@ if TYPE_CHECKING:
     from latopo.complex.cell_complex import CellComplex
 
 
+def to_edge_index(cx: "CellComplex") -> tuple[Tensor, Tensor]:
+    """The edges as a convolution of PyG wants them: ``conv(x, *cells.to_edge_index())``.
+
+    Both directions of every edge, [2, 2E], all u → v before all v → u, and their weights [2E]: the probabilities, with
+    their gradient, or ones.
+
+    Example:
+        >>> from latopo import CellComplex
+        >>> CellComplex(3, [[0, 1], [1, 2]], edge_prob=[0.5, 1.0]).to_edge_index()
+        (tensor([[0, 1, 1, 2],
+                [1, 2, 0, 1]]), tensor([0.5000, 1.0000, 0.5000, 1.0000]))
+    """
+    weight = torch.ones(cx.num_edges, device=cx.device) if cx.edge_prob is None else cx.edge_prob
+    return torch.cat([cx.edge_index, cx.edge_index.flip(0)], dim=1), torch.cat([weight, weight])
+
+
 def to_data(
     cx: "CellComplex",
     x_0: Tensor | None = None,
@@ -23,7 +39,7 @@ def to_data(
     """A PyG ``Data`` with the keys of TopoX, whose batches are disjoint unions; ``from_data`` is the way back.
 
     Keys: ``num_nodes``, ``edge_index`` [2, E], each edge once, so that its columns are the rows of ``x_1`` (a PyG
-    convolution wants ``to_undirected(edge_index)``), ``incidence_1`` [N, E] and ``incidence_2`` [E, P], sparse COO,
+    convolution wants :meth:`to_edge_index`), ``incidence_1`` [N, E] and ``incidence_2`` [E, P], sparse COO,
     ``polygon_length`` [P] and ``polygon_index``, all polygons' vertices one after another, and, where there are any,
     ``x_0``, ``x_1``, ``x_2`` (features, one row per cell), ``edge_prob`` and ``polygon_prob``. A batch lists polygons
     graph by graph in all of these keys. PyG cannot split a batch that holds sparse matrices again (``to_data_list``);

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import torch
 from torch import Tensor
 
+from latopo._compile import uncompiled
 from latopo.errors import LatopoError
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["edge_graph", "graph_numbers", "node_pointers", "polygon_graph", "select_graph", "split"]
 
 
+@uncompiled
 def node_pointers(caller: str, batch: Tensor, num_nodes: int) -> Tensor:
     """The nodes of graph g are ``ptr[g]`` to ``ptr[g + 1]``: from PyG's batch vector [N], int64 [G + 1].
 

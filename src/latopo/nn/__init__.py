@@ -5,6 +5,7 @@ from latopo.nn.cell_conv import CellConv
 from latopo.nn.cell_messages import CellMessages
 from latopo.nn.dcm import DCM
 from latopo.nn.encoder import AuxiliaryEncoder
+from latopo.nn.fixed_topology import FixedTopology
 from latopo.nn.gain import Gain
 from latopo.nn.lifts import Downlift, Uplift
 from latopo.nn.neighborhoods import ComplexNeighborhoods
@@ -25,6 +26,7 @@ __all__ = [
     "Downlift",
     "EdgeSampler",
     "EntmaxSampler",
+    "FixedTopology",
     "Gain",
     "LatentGraph",
     "LatentPolygons",

@@ -5,6 +5,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor, nn
 
+from latopo._compile import refuse_script, uncompiled
 from latopo.complex.canonical import edge_keys
 from latopo.complex.graphs import graph_numbers
 from latopo.neighbors import NeighborRows, Similarity, get_similarity
@@ -101,10 +102,13 @@ class AlphaDGM(nn.Module):
             encoder = AuxiliaryEncoder(widths, last_bias=not self.similarity.shift_free)
         self.encoder = encoder
 
+    __prepare_scriptable__ = refuse_script
+
     def reset_parameters(self) -> None:
         """Initialise everything anew."""
         reset(self.encoder, self.similarity, self.sampler)
 
+    @uncompiled
     def forward(self, x: Tensor, edge_index: Tensor | None = None, ptr: Tensor | None = None) -> LatentGraph:
         """Infer the graph of x, with the help of a given graph if there is one; of many graphs, each for itself."""
         check_features("AlphaDGM", x, self.in_channels)

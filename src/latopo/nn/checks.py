@@ -5,6 +5,7 @@ from numbers import Real
 import torch
 from torch import Tensor
 
+from latopo._compile import uncompiled
 from latopo.complex.canonical import edge_keys
 from latopo.cycles.simple_graph import check_edge_index
 from latopo.errors import LatopoError
@@ -47,6 +48,11 @@ def check_features(caller: str, x: Tensor, in_channels: int) -> None:
 
 def check_width(caller: str, x: Tensor, in_channels: int) -> None:
     """Raise unless x is a floating point matrix [N, in_channels]; its entries are not looked at."""
+    if not isinstance(x, Tensor):
+        raise LatopoError(
+            f"{caller}: x must be one matrix [nodes, features], got {type(x).__name__}; a complex has nodes of one "
+            "kind: turn HeteroData into one graph with data.to_homogeneous()"
+        )
     if x.layout not in (torch.strided, torch.sparse_csr):
         raise LatopoError(f"{caller}: x must be dense or sparse CSR, got {x.layout}; use x.to_sparse_csr()")
     if x.dim() != 2 or not x.is_floating_point():
@@ -100,6 +106,7 @@ def simple_edges(caller: str, edge_index: Tensor, num_nodes: int) -> Tensor:
     return torch.stack([keys // max(num_nodes, 1), keys % max(num_nodes, 1)])
 
 
+@uncompiled
 def check_within(caller: str, edge_index: Tensor, batch: Tensor) -> None:
     """Raise if an edge runs between two graphs of a batch [N]."""
     check_edge_index(caller, edge_index, batch.numel())

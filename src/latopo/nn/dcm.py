@@ -2,6 +2,7 @@
 
 from torch import Tensor, nn
 
+from latopo._compile import refuse_script
 from latopo.complex import CellComplex
 from latopo.complex.graphs import node_pointers
 from latopo.errors import LatopoError
@@ -95,6 +96,8 @@ class DCM(nn.Module):
         self.messages = CellMessages(
             in_channels, out_channels, rounds, concat=concat, dropout=dropout, node_conv=node_conv, edge_conv=edge_conv
         )
+
+    __prepare_scriptable__ = refuse_script
 
     def reset_parameters(self) -> None:
         """Initialise every part anew."""

@@ -5,7 +5,6 @@ Layers hold weights and know no complex; they ask for these sums. So the same la
 (:class:`~latopo.nn.query_neighborhoods.QueryNeighborhoods`).
 """
 
-from functools import cached_property
 from typing import Protocol
 
 import torch
@@ -58,17 +57,21 @@ class ComplexNeighborhoods:
     def __init__(
         self, cx: CellComplex, edge_weight: Tensor | None = None, polygon_weight: Tensor | None = None
     ) -> None:
-        self.cx, self.edge_weight, self._polygon_weight = cx, edge_weight, polygon_weight
+        self.cx, self.edge_weight, self._given_weight = cx, edge_weight, polygon_weight
+        self._effective_weight: Tensor | None = None
 
     @classmethod
     def relaxed(cls, cx: CellComplex, relaxation: Relaxation) -> "ComplexNeighborhoods":
         """With the weights that a relaxation gives to the cells."""
         return cls(cx, *cell_weights(cx, relaxation))
 
-    @cached_property
+    @property
     def polygon_weight(self) -> Tensor | None:
         """The polygons' weights, their edges' taken into account; None if all are 1."""
-        return effective_polygon_weight(self.cx, self.edge_weight, self._polygon_weight)
+        # Kept by hand: torch.compile cannot look into cached_property.
+        if self._effective_weight is None:
+            self._effective_weight = effective_polygon_weight(self.cx, self.edge_weight, self._given_weight)
+        return self._effective_weight
 
     def nodes(self, x: Tensor) -> Tensor:
         """Equation 14."""

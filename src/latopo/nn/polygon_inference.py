@@ -6,6 +6,7 @@ from typing import Literal, NamedTuple
 import torch
 from torch import Tensor, nn
 
+from latopo._compile import refuse_script, uncompiled
 from latopo._precision import widen
 from latopo.complex import CellComplex
 from latopo.complex.graphs import graph_numbers
@@ -135,10 +136,13 @@ class PolygonInference(nn.Module):
         if chooses and learn_alpha and sampler != "topk":
             self.alpha = LearnableAlpha(alpha)
 
+    __prepare_scriptable__ = refuse_script
+
     def reset_parameters(self) -> None:
         """Go back to the start values."""
         reset(self.similarity, self.gain, self.alpha)
 
+    @uncompiled
     def forward(self, x_aux: Tensor, edge_index: Tensor, ptr: Tensor | None = None) -> LatentPolygons:
         """Infer the polygons of the graph ``edge_index``, or of each of many graphs."""
         edge_index = simple_edges("PolygonInference", edge_index, x_aux.size(0))

@@ -7,6 +7,8 @@ from typing import NamedTuple
 import torch
 from torch import Tensor, nn
 
+from latopo._compile import changes_size, refuse_script, uncompiled
+from latopo._precision import full_precision
 from latopo.complex import CellComplex
 from latopo.errors import LatopoError
 from latopo.nn.alpha_dgm import AlphaDGM, LatentGraph
@@ -93,10 +95,14 @@ class TopologyInference(nn.Module):
         super().__init__()
         self.graph, self.polygons, self.keep_given = graph, polygons, keep_given
 
+    __prepare_scriptable__ = refuse_script
+
     def reset_parameters(self) -> None:
         """Initialise both anew."""
         reset(*self.children())
 
+    @uncompiled
+    @full_precision
     def forward(
         self,
         x: Tensor,
@@ -104,13 +110,16 @@ class TopologyInference(nn.Module):
         ptr: Tensor | None = None,
         edge_weight: Tensor | None = None,
     ) -> LatentTopology:
-        """Infer the complex of x; of many graphs, one complex that knows them."""
+        """Infer the complex of x; of many graphs, one complex that knows them.
+
+        Under ``torch.autocast`` it is inferred in full precision all the same.
+        """
         graph = self.graph(x, edge_index, ptr)
         edges, edge_prob = self._edges(graph, edge_index, edge_weight)
         found = None if self.polygons is None else self.polygons(graph.x_aux, edges, ptr)
         polygons, prob = (None, None) if found is None else (found.polygons, found.prob)
         cells = CellComplex.from_canonical(x.size(0), edges, polygons, edge_prob, prob, ptr=ptr)
-        return LatentTopology(cells, graph, found)
+        return _expect_others(LatentTopology(cells, graph, found))
 
     def _edges(
         self, graph: LatentGraph, edge_index: Tensor | None, edge_weight: Tensor | None
@@ -172,6 +181,15 @@ class TopologyInference(nn.Module):
             weight = weight * torch.cat([cells.weight[ends], fitted.complex.edge_prob[sides]], dim=1).amin(1)
         keep = strength > 0
         return QueryPolygons(ends[keep], sides[keep], weight[keep])
+
+
+def _expect_others(topology: LatentTopology) -> LatentTopology:
+    """The same: torch.compile learns that the next complex will have another number of edges and polygons."""
+    cells = topology.complex
+    changes_size(cells.edge_index, 1)
+    for by_cell in (cells.edge_prob, cells.polygon_prob, *cells.polygons.values()):
+        changes_size(by_cell, 0)
+    return topology
 
 
 def _strongest(query: Tensor, prob: Tensor) -> Tensor:
