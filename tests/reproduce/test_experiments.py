@@ -45,6 +45,11 @@ def test_sets_outside_the_paper_come_last_and_only_if_named():
     assert "cora" not in DEVELOPMENT
 
 
+def test_some_sets_outside_the_paper_are_like_those_of_table_2():
+    assert experiment("table2").suits("cornell")
+    assert not experiment("table1").suits("cornell")
+
+
 def test_only_large_sets_have_a_fixed_weight_decay():
     for dataset in DATASET_TITLES:
         fixed = {"weight_decay": 5e-4} if dataset in ("pubmed", "cs", "physics") else {}
@@ -54,7 +59,7 @@ def test_only_large_sets_have_a_fixed_weight_decay():
 
 def test_only_what_departs_from_a_default_is_named():
     def named(table, value, **settings):
-        return experiment(table).unit(ResultRow("dcm", False, value), "texas", "honest", settings).settings
+        return experiment(table).unit(ResultRow("dcm", False, value), "texas", "honest", settings, 0, 0).settings
 
     assert named("depth", 1, gain=5) == {"gain": 5}
     assert named("depth", 2, gain=5) == {"gain": 5, "rounds": 2}

@@ -38,15 +38,8 @@ def _options(
     pass
 
 
-app.command()(bench)
-app.command()(datasets)
-app.command()(fit)
-app.command()(models)
-app.command()(merge)
-app.command()(predict)
-app.command()(report)
-app.command()(reproduce)
-app.command()(train)
+for _command in (bench, datasets, fit, models, merge, predict, report, reproduce, train):
+    app.command()(_command)
 
 
 def main() -> None:

@@ -5,6 +5,8 @@ from typing import Annotated
 
 import typer
 
+from latopo.errors import LatopoError
+
 
 def bench(
     names: Annotated[
@@ -15,7 +17,6 @@ def bench(
 ) -> None:
     """Measure the kernels against their peers and print the ratios."""
     from latopo.bench import run
-    from latopo.errors import LatopoError
 
     try:
         run(names or None, out=out, quick=quick)

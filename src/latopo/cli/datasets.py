@@ -1,10 +1,14 @@
 """``latopo datasets``: what can be loaded, with measured statistics."""
 
+import json
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+
+from latopo.cli.train import DataRoot, check_data_root
+from latopo.errors import LatopoError
 
 if TYPE_CHECKING:
     from latopo.data import DatasetEntry
@@ -13,9 +17,7 @@ _COLUMNS = ("name", "nodes", "features", "classes", "edges", "homophily", "sourc
 
 
 def datasets(
-    data_root: Annotated[
-        Path | None, typer.Option(help="Folder with raw files; by default $LATOPO_DATA, else your cache folder.")
-    ] = None,
+    data_root: DataRoot = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print a JSON list with more columns instead of a table.")
     ] = False,
@@ -28,13 +30,9 @@ def datasets(
     Statistics are measured on the first call, which takes a few seconds, and kept. Files that are not here are
     downloaded when the data set is first used.
     """
-    import json
-
     from latopo.data import find_dataset, list_datasets
-    from latopo.errors import LatopoError
 
-    if data_root is not None and not data_root.expanduser().is_dir():
-        raise LatopoError(f"datasets: --data-root {data_root} is not a folder")
+    check_data_root("datasets", data_root)
     entries = [find_dataset(name) for name in list_datasets()]
     _measure(entries, data_root)
     rows = [_row(entry, data_root) for entry in entries]
@@ -44,21 +42,16 @@ def datasets(
         _print_table(rows)
 
 
-def _is_here(entry: "DatasetEntry", data_root: Path | None) -> bool:
-    from latopo.data.raw_files import find_folder
-
-    return find_folder(entry.raw_files, data_root) is not None
-
-
 def _measure(entries: Iterable["DatasetEntry"], data_root: Path | None) -> None:
     """Measure what is here and not yet measured; a damaged data set costs one line, not the list."""
     from rich.console import Console
     from rich.progress import track
 
+    from latopo.data.raw_files import find_folder
     from latopo.data.statistics import dataset_statistics, read_statistics
-    from latopo.errors import LatopoError
 
-    todo = [entry.name for entry in entries if _is_here(entry, data_root) and read_statistics(entry) is None]
+    here = [entry for entry in entries if find_folder(entry.raw_files, data_root)]
+    todo = [entry.name for entry in here if read_statistics(entry) is None]
     if not todo:
         return
     console = Console(stderr=True)
@@ -74,14 +67,14 @@ def _row(entry: "DatasetEntry", data_root: Path | None) -> dict[str, Any]:
     """What is known of one data set; its statistics are None if its files are not here."""
     from dataclasses import asdict, fields
 
+    from latopo.data.raw_files import find_folder
     from latopo.data.statistics import Statistics, read_statistics
 
-    here = _is_here(entry, data_root)
+    here = find_folder(entry.raw_files, data_root) is not None
     measured = read_statistics(entry) if here else None
     facts = asdict(measured) if measured else dict.fromkeys(field.name for field in fields(Statistics))
-    present = "yes" if here else "no"
-    about = {"task": entry.task, "treatment": entry.features, "source": entry.source, "present": present}
-    return {"name": entry.name, **facts, **about}
+    about = {"task": entry.task, "treatment": entry.features, "source": entry.source}
+    return {"name": entry.name, **facts, **about, "present": "yes" if here else "no"}
 
 
 def _print_table(rows: list[dict[str, Any]]) -> None:
@@ -97,12 +90,6 @@ def _print_table(rows: list[dict[str, Any]]) -> None:
     for column in _COLUMNS:
         text = column in ("name", "source", "present")
         table.add_column(column, justify="left" if text else "right", no_wrap=column != "source", overflow="fold")
-    for row in rows:
-        table.add_row(*(_cell(row[column]) for column in _COLUMNS))
+    for values in ([row[column] for column in _COLUMNS] for row in rows):
+        table.add_row(*("–" if v is None else f"{v:.3f}" if isinstance(v, float) else str(v) for v in values))
     console.print(table)
-
-
-def _cell(value: Any) -> str:
-    if value is None:
-        return "–"
-    return f"{value:.3f}" if isinstance(value, float) else str(value)

@@ -5,6 +5,8 @@ from typing import Annotated
 
 import typer
 
+from latopo.errors import LatopoError
+
 
 def merge(
     folders: Annotated[list[Path], typer.Argument(help="Folders with finished runs, such as results/shard-*.")],
@@ -15,7 +17,6 @@ def merge(
     A run that is there already stays as it is, so the same command may be given again. Nothing is deleted. Then
     `latopo reproduce --tables-only` writes the tables.
     """
-    from latopo.errors import LatopoError
     from latopo.reproduce import Store
 
     for folder in folders:

@@ -1,12 +1,12 @@
 """``latopo reproduce``: the paper's tables and figures, ours beside theirs."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from latopo.cli import reproduction
 from latopo.cli.train import DataRoot, Device, check_data_root, parse_numbers, parse_settings
+from latopo.errors import LatopoError
 
 _FOLDS, _PROTOCOLS = "0-9", "honest,paper"
 
@@ -71,6 +71,7 @@ def reproduce(
     The same seed gives the same numbers on the same kind of CPU with the same versions. On other machines single runs
     differ and means stay within the spread; the store keeps CPU and versions with every run.
     """
+    from latopo.cli import reproduction
     from latopo.data import find_dataset
     from latopo.engine import check_backend
 
@@ -86,10 +87,14 @@ def reproduce(
         settings=parse_settings(setting or []) | ({} if epochs is None else {"epochs": epochs}),
     )
     work = reproduction.Work(out, jobs, backend, cluster, _parse_shard(shard), data_root, device, dry_run)
-    tables = _tables_of(what, chosen, bool(setting))
+    tables = _tables_of(what, chosen.settings, bool(setting))
     if what == "figures":
-        given = (values, splits != _FOLDS, seeds, protocols != _PROTOCOLS, shard, tables_only, verify)
-        _refuse_for_figures(*map(bool, given))
+        given = {
+            "--values": values, "--splits": splits != _FOLDS, "--seeds": seeds, "--protocols": protocols != _PROTOCOLS,
+            "--shard": shard, "--tables-only": tables_only, "--verify": verify,
+        }  # fmt: skip
+        if ignored := ", ".join(name for name, value in given.items() if value):
+            raise LatopoError(f"{ignored}: figures show fold 0, seed 0, under honest; leave the option out")
     if tables_only:
         reproduction.write_tables(tables, chosen, work)
     elif verify is not None:
@@ -99,15 +104,13 @@ def reproduce(
         if what in ("figures", "all") and shard is None:
             reproduction.draw_figures(chosen, work, strict=what == "figures")
         if failed:
-            typer.echo(
-                f"latopo: {reproduction.runs(failed)} failed, see above; the tables show them as missing", err=True
-            )
+            text = f"latopo: {reproduction.runs(failed)} failed, see above; the tables show them as missing"
+            typer.echo(text, err=True)
             raise typer.Exit(1)
 
 
-def _tables_of(what: str, chosen: reproduction.Choice, has_settings: bool) -> list[str]:
+def _tables_of(what: str, settings: dict[str, Any], has_settings: bool) -> list[str]:
     """The tables that are named, once the settings are known to go with them."""
-    from latopo.errors import LatopoError
     from latopo.reproduce.experiments import EXPERIMENTS, experiment
 
     if what in ("figures", "all") and has_settings:
@@ -115,22 +118,12 @@ def _tables_of(what: str, chosen: reproduction.Choice, has_settings: bool) -> li
     tables = [] if what == "figures" else list(EXPERIMENTS) if what == "all" else [what]
     for table in tables:
         variable = experiment(table).variable
-        if variable in chosen.settings:
+        if variable in settings:
             raise LatopoError(f"--set {variable}: the rows of {table} vary it; choose with --values")
     return tables
 
 
-def _refuse_for_figures(*given: bool) -> None:
-    from latopo.errors import LatopoError
-
-    names = ("--values", "--splits", "--seeds", "--protocols", "--shard", "--tables-only", "--verify")
-    if ignored := [name for name, is_given in zip(names, given, strict=True) if is_given]:
-        raise LatopoError(f"{', '.join(ignored)}: figures show fold 0, seed 0, under honest; leave the option out")
-
-
 def _names(text: str, option: str) -> list[str]:
-    from latopo.errors import LatopoError
-
     names = [name for name in text.replace(" ", "").split(",") if name]
     if not names:
         raise LatopoError(f"{option}: expected names, separated by commas, got {text!r}")
@@ -145,8 +138,6 @@ def _models(text: str) -> list[str]:
 
 
 def _parse_shard(text: str | None) -> tuple[int, int] | None:
-    from latopo.errors import LatopoError
-
     if text is None:
         return None
     part, slash, parts = text.partition("/")

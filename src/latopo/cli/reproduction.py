@@ -1,17 +1,26 @@
 """What ``latopo reproduce`` does once its options are read: train, verify, draw, write."""
 
+import random
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from tempfile import TemporaryDirectory
+from typing import Any
 
 import typer
 
-if TYPE_CHECKING:
-    from latopo.errors import LatopoError
-    from latopo.reproduce import Record, Store, Unit
+from latopo._device import find_device
+from latopo.data import load
+from latopo.errors import LatopoError
+from latopo.reproduce import Record, Store, Unit, build_table, describe_cost, plan_units, train_units, write_table
+from latopo.reproduce.experiments import experiment
+from latopo.reproduce.figures import FIGURE_DATASETS, make_figure
+from latopo.reproduce.unit import PROTOCOLS
+from latopo.reproduce.verify import judge
+from latopo.reproduce.work import probe_seconds
+from latopo.training.progress import TrainingProgress
 
 __all__ = ["Choice", "Work", "draw_figures", "runs", "train_tables", "verify", "write_tables"]
 
@@ -57,21 +66,12 @@ class Work:
 
 
 def runs(count: int) -> str:
-    """A number of runs in words.
-
-    Example:
-        >>> runs(1), runs(2)
-        ('1 run', '2 runs')
-    """
+    """A number of runs in words."""
     return "1 run" if count == 1 else f"{count} runs"
 
 
 def train_tables(what: str, tables: list[str], chosen: Choice, work: Work) -> int:
     """Train what is missing and write the tables; returns how many runs failed."""
-    from latopo._device import find_device
-    from latopo.data import load
-    from latopo.reproduce import Store, plan_units
-
     find_device(work.device)  # a wrong name is reported now, and so are missing files
     units = plan_units(what, **vars(chosen))
     store = Store(work.folder)
@@ -100,29 +100,23 @@ def train_tables(what: str, tables: list[str], chosen: Choice, work: Work) -> in
                 typer.echo(store.folder)
 
 
-def _say_cost(total: int, todo: Sequence["Unit"], records: Sequence["Record"], work: Work) -> None:
-    from latopo.reproduce import describe_cost
-    from latopo.reproduce.work import probe_seconds
-
+def _say_cost(total: int, todo: Sequence[Unit], records: Sequence[Record], work: Work) -> None:
     if len(todo) < total:
         typer.echo(f"{total - len(todo)} of {runs(total)} are already in {work.out}", err=True)
     stop = time.monotonic() + _PROBE_SECONDS
 
-    def probe(unit: "Unit") -> float | None:
+    def probe(unit: Unit) -> float | None:
         return probe_seconds(unit, work.data_root, work.device) if time.monotonic() < stop else None
 
     typer.echo(f"to do: {describe_cost(todo, records, probe, work.jobs)}", err=True)
 
 
-def _train(total: int, todo: Sequence["Unit"], store: "Store", work: Work) -> int:
-    from latopo.reproduce import train_units
-    from latopo.training.progress import TrainingProgress
-
-    def start(unit: "Unit") -> Any:
+def _train(total: int, todo: Sequence[Unit], store: Store, work: Work) -> int:
+    def start(unit: Unit) -> Any:
         label = f"{unit.model} {unit.dataset} {unit.protocol} fold {unit.fold}"
         return progress.start(label, unit.run.planned_epochs)
 
-    def end(unit: "Unit", outcome: "Record | LatopoError") -> None:
+    def end(unit: Unit, outcome: Record | LatopoError) -> None:
         progress.finish(f"{unit}: {_words(outcome)}")
 
     if not todo:
@@ -131,7 +125,7 @@ def _train(total: int, todo: Sequence["Unit"], store: "Store", work: Work) -> in
         return len(train_units(todo, store, **work.how, on_start=start, on_end=end))
 
 
-def _words(outcome: "Record | LatopoError") -> str:
+def _words(outcome: Record | LatopoError) -> str:
     if isinstance(outcome, Exception):
         return f"failed: {outcome}"
     return f"test {outcome.test_score:.3f}, epoch {outcome.best_epoch}, {outcome.seconds:.1f} s"
@@ -139,13 +133,6 @@ def _words(outcome: "Record | LatopoError") -> str:
 
 def verify(count: int, what: str, chosen: Choice, work: Work) -> None:
     """Train some finished runs again, in a store that is thrown away, and say whether they are the same."""
-    import random
-    from tempfile import TemporaryDirectory
-
-    from latopo.errors import LatopoError
-    from latopo.reproduce import Store, describe_cost, plan_units, train_units
-    from latopo.reproduce.verify import judge
-
     records = Store(work.out).records()
     stored = {record.key: record for record in records}
     known = [unit for unit in plan_units(what, **vars(chosen)) if unit.key in stored]
@@ -153,18 +140,18 @@ def verify(count: int, what: str, chosen: Choice, work: Work) -> None:
         raise LatopoError(f"--verify: {work.out} has no finished run of this choice; name another --out or table")
     drawn = random.sample(known, min(count, len(known)))
     typer.echo(f"to do: {describe_cost(drawn, records, jobs=work.jobs)}", err=True)
-    verdicts = []
+    held = 0
 
-    def end(unit: "Unit", outcome: "Record | LatopoError") -> None:
-        if isinstance(outcome, LatopoError):
-            typer.echo(f"{unit}: {_words(outcome)}")
-        else:
-            verdicts.append(judge(stored[unit.key], outcome, records))
-            typer.echo(verdicts[-1])
+    def end(unit: Unit, outcome: Record | LatopoError) -> None:
+        nonlocal held
+        holds, line = False, f"{unit}: {_words(outcome)}"
+        if isinstance(outcome, Record):
+            holds, line = judge(stored[unit.key], outcome, records)
+        held += holds
+        typer.echo(line)
 
     with TemporaryDirectory() as folder:
         train_units(drawn, Store(folder), **work.how, on_end=end)
-    held = sum(verdict.holds for verdict in verdicts)
     typer.echo(f"{held} of {runs(len(drawn))} hold")
     if held < len(drawn):
         raise typer.Exit(1)
@@ -172,20 +159,13 @@ def verify(count: int, what: str, chosen: Choice, work: Work) -> None:
 
 def write_tables(tables: Sequence[str], chosen: Choice, work: Work) -> None:
     """Write tables from what is finished."""
-    from latopo.errors import LatopoError
-    from latopo.reproduce import Store
-
     if not work.out.is_dir():
         raise LatopoError(f"--tables-only: there is no folder {work.out}; name the --out folder of an earlier run")
     _write(tables, chosen, Store(work.out))
 
 
-def _write(tables: Sequence[str], chosen: Choice, store: "Store") -> None:
+def _write(tables: Sequence[str], chosen: Choice, store: Store) -> None:
     """Write the tables with what was chosen and what the store has besides, and name the Markdown files."""
-    from latopo.reproduce import build_table, write_table
-    from latopo.reproduce.experiments import experiment
-    from latopo.reproduce.unit import PROTOCOLS
-
     records = store.records()
     units = [record.unit for record in records]
     protocols: Any = _also(chosen.protocols, [unit.protocol for unit in units], PROTOCOLS, PROTOCOLS)
@@ -206,9 +186,6 @@ def _also(chosen: Sequence[str] | None, seen: Sequence[str], known: Sequence[str
 
 def draw_figures(chosen: Choice, work: Work, strict: bool) -> None:
     """Draw Texas and Wisconsin, or what was chosen; without ``strict`` only what the paper draws."""
-    from latopo.reproduce.figures import FIGURE_DATASETS, make_figure
-    from latopo.training.progress import TrainingProgress
-
     datasets, models = chosen.datasets or list(FIGURE_DATASETS), chosen.models or ["dcm"]
     if not strict:
         datasets, models = [name for name in datasets if name in FIGURE_DATASETS], [n for n in models if n == "dcm"]

@@ -1,9 +1,12 @@
 """``latopo train``: one model on one data set, fold by fold, kept in a folder."""
 
+import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+
+from latopo.errors import LatopoError
 
 if TYPE_CHECKING:
     from latopo.training import FoldResult, Run, RunFolder
@@ -65,8 +68,6 @@ def parse_numbers(text: str, option: str, highest: int = 999_999, empty: bool = 
         >>> parse_numbers("5-7,0,6", "--splits", 9)
         [0, 5, 6, 7]
     """
-    from latopo.errors import LatopoError
-
     numbers: set[int] = set()
     for part in filter(None, text.replace(" ", "").split(",")):
         first, dash, last = part.partition("-")
@@ -88,10 +89,6 @@ def parse_settings(pairs: list[str]) -> dict[str, Any]:
         >>> parse_settings(["gain=20", "polygons=all", "polygon_share=null"])
         {'gain': 20, 'polygons': 'all', 'polygon_share': None}
     """
-    import json
-
-    from latopo.errors import LatopoError
-
     settings: dict[str, Any] = {}
     for pair in pairs:
         name, equals, value = pair.partition("=")
@@ -114,8 +111,6 @@ def default_folder(run: "Run") -> Path:
 
 def check_data_root(command: str, data_root: Path | None) -> None:
     """Raise if a data root was named that is not a folder."""
-    from latopo.errors import LatopoError
-
     if data_root is not None and not data_root.expanduser().is_dir():
         raise LatopoError(f"{command}: --data-root {data_root} is not a folder")
 
@@ -155,22 +150,24 @@ def _train(folder: "RunFolder", data: Any, folds: list[int], tensorboard: bool) 
             )
     except KeyboardInterrupt:
         kept = len(set(folds) & set(folder.finished()))
-        typer.echo(
-            f"latopo: stopped; {kept} of {len(folds)} folds are in {folder.path}. Run it again to go on", err=True
-        )
+        text = f"latopo: stopped; {kept} of {len(folds)} folds are in {folder.path}. Run it again to go on"
+        typer.echo(text, err=True)
         raise typer.Exit(130) from None
     typer.echo(f"{_score(summary)} ({folder.path})")
 
 
+_FACTS = (
+    ("test_score", "test {:.3f}"), ("validation_score", "validation {:.3f}"), ("best_epoch", "epoch {}"),
+    ("weight_decay", "weight decay {:g}"), ("mean_degree", "degree {:.1f}"), ("num_polygons", "polygons {}"),
+    ("homophily", "homophily {:.2f}"), ("seconds", "{:.1f} s"),
+)  # fmt: skip
+
+
 def _line(result: "FoldResult") -> str:
-    facts = result.summary()
-    parts = [f"test {facts['test_score']:.3f}"]
-    parts += [] if facts["validation_score"] is None else [f"validation {facts['validation_score']:.3f}"]
-    parts += [f"epoch {facts['best_epoch']}", f"weight decay {facts['weight_decay']:g}"]
-    parts += [] if facts["mean_degree"] is None else [f"degree {facts['mean_degree']:.1f}"]
-    parts += [f"polygons {facts['num_polygons']}"] if facts["num_polygons"] else []
-    parts += [] if facts["homophily"] is None else [f"homophily {facts['homophily']:.2f}"]
-    return f"fold {result.fold}: {', '.join(parts)}, {facts['seconds']:.1f} s"
+    found = result.summary()
+    found["num_polygons"] = found["num_polygons"] or None
+    shown = [form.format(found[name]) for name, form in _FACTS if found[name] is not None]
+    return f"fold {result.fold}: {', '.join(shown)}"
 
 
 def _score(summary: dict[str, Any]) -> str:

@@ -31,32 +31,17 @@ _LARGE = ("pubmed", "cs", "physics")
 
 
 def default_settings(dataset: str, protocol: Protocol) -> dict[str, Any]:
-    """Settings of the reproduction: none but a fixed weight decay on the three large graphs, where a search is costly.
-
-    Example:
-        >>> default_settings("physics", "honest"), default_settings("cora", "honest")
-        ({'weight_decay': 0.0005}, {})
-    """
+    """Settings of the reproduction: a fixed weight decay on the three large graphs, where a search is costly."""
     return {"weight_decay": 5e-4} if protocol == "honest" and dataset in _LARGE else {}
 
 
 def seeds_of(dataset: str) -> tuple[int, ...]:
-    """Seeds per fold: three for Texas and Wisconsin, one elsewhere.
-
-    Example:
-        >>> seeds_of("texas"), seeds_of("cora")
-        ((0, 1, 2), (0,))
-    """
+    """Seeds per fold: three for Texas and Wisconsin, one elsewhere."""
     return (0, 1, 2) if dataset in _THREE_SEEDS else (0,)
 
 
 def choose(where: str, what: str, known: Sequence[Name], chosen: Iterable[Name] | None) -> tuple[Name, ...]:
-    """The chosen ones in the order of those that are known, all by default; an unknown one is refused.
-
-    Example:
-        >>> choose("table1", "data set", ("cora", "citeseer", "cs"), ["cs", "cora"])
-        ('cora', 'cs')
-    """
+    """The chosen ones in the order of those that are known, all by default; an unknown one is refused."""
     names = list(known if chosen is None else chosen)
     for name in names:
         if name not in known:
@@ -113,24 +98,14 @@ class Experiment:
         return 100.0 if self.quantity == "test_score" else 1.0
 
     def rows(self, models: Sequence[str] | None = None) -> Iterator[ResultRow]:
-        """Rows in the paper's order, without graph first; an MLP has no graph, the GCNs need one.
-
-        Example:
-            >>> [row.model for row in EXPERIMENTS["table1"].rows(["gcn", "dcm"])]
-            ['dcm', 'gcn', 'dcm']
-        """
+        """Rows in the paper's order, without graph first; an MLP has no graph, the GCNs need one."""
         for graph in (False, True):
             for model in choose(self.name, "model", self.models, models):
                 if SYSTEMS[model].uses_graph if graph else not SYSTEMS[model].needs_graph:
                     yield from (ResultRow(model, graph, value) for value in self.values or (None,))
 
     def columns(self, datasets: Sequence[str] | None = None) -> tuple[str, ...]:
-        """The chosen data sets in the table's order, all of the table by default, then those outside the paper.
-
-        Example:
-            >>> EXPERIMENTS["table1"].columns(["cornell", "cs", "cora"])
-            ('cora', 'cs', 'cornell')
-        """
+        """The chosen data sets in the table's order, all of the table by default, then those outside the paper."""
         if datasets is None:
             return self.datasets
         return choose(self.name, "data set", self.known_datasets, datasets)
@@ -141,12 +116,7 @@ class Experiment:
         return (*self.datasets, *DEVELOPMENT)
 
     def suits(self, dataset: str) -> bool:
-        """Whether a column appears without being asked for once there are runs; some belong to table 2 by their kind.
-
-        Example:
-            >>> EXPERIMENTS["table2"].suits("cornell"), EXPERIMENTS["table1"].suits("cornell")
-            (True, False)
-        """
+        """Whether a column appears unasked once there are runs; some belong to table 2 by their kind."""
         return dataset not in _LIKE_TABLE2 or "texas" in self.datasets
 
     def unit(
@@ -158,12 +128,7 @@ class Experiment:
         fold: int = 0,
         seed: int = 0,
     ) -> Unit:
-        """One of the runs that a cell is made of, with the chosen settings; what is at its default is not named.
-
-        Example:
-            >>> EXPERIMENTS["depth"].unit(ResultRow("dcm", False, 2), "pubmed", "honest", {"epochs": 200}).settings
-            {'weight_decay': 0.0005, 'rounds': 2}
-        """
+        """One of the runs that a cell is made of, with the chosen settings; what is at its default is not named."""
         named = {**default_settings(dataset, protocol), **settings}
         if named.get("epochs") == find_dataset(dataset).epochs:
             del named["epochs"]

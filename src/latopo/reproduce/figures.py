@@ -1,15 +1,17 @@
 """The paper's figures: how a complex changes over the training, drawn, and its numbers beside the captions."""
 
-import csv
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
+
+import pandas as pd
 
 from latopo._device import find_device
 from latopo._files import atomic_path
 from latopo._parallel import one_thread
 from latopo.complex import CellComplex
 from latopo.data.loading import load
+from latopo.draw import Snapshot, draw_evolution
 from latopo.errors import LatopoError
 from latopo.reproduce.paper import figure_points
 from latopo.training.loop import OnEpoch
@@ -21,10 +23,11 @@ __all__ = ["FIGURE_DATASETS", "FIGURE_EPOCHS", "make_figure"]
 FIGURE_DATASETS = ("texas", "wisconsin")
 # The epochs of both of the paper's figures, for both data sets.
 FIGURE_EPOCHS = (10, 40, 50, 100, 150, 180, 200)
-_FORMATS = ("png", "pdf", "svg")
-_OURS = ("polygon_percent", "homophily", "mean_degree", "polygons")
-_HEADER = ("dataset", "model", "epoch", *_OURS, "paper_polygon_percent", "paper_homophily")
-_Snapshot = tuple[int, CellComplex, float | None]
+_HEADER = (
+    "dataset", "model", "epoch", "polygon_percent", "homophily", "mean_degree", "polygons", "paper_polygon_percent",
+    "paper_homophily",
+)  # fmt: skip
+_State = tuple[int, CellComplex, float | None]
 
 
 def make_figure(
@@ -51,8 +54,7 @@ def make_figure(
         device: where to train.
         on_start: as in :func:`~latopo.training.train_folds`.
     """
-    name = f"{dataset}-{model}"
-    data = load(dataset, data_root)
+    name, data = f"{dataset}-{model}", load(dataset, data_root)
     wanted = [epoch for epoch in FIGURE_EPOCHS if epoch < epochs] + [epochs]
     run = Run(dataset, model, settings={"epochs": epochs, "weight_decay": 5e-4})
     kept = RunFolder(folder / name, run, wanted)
@@ -61,39 +63,33 @@ def make_figure(
     snapshots = list(_snapshots(kept.path, wanted))
     if all(epoch == 0 for epoch, _, _ in snapshots):
         raise LatopoError(f"figures: {model} infers no complex to draw; choose a model such as dcm")
-    table = _write_numbers(folder / f"{name}.csv", dataset, model, snapshots, data.y)
-    return [*_draw(folder / name, snapshots, data.y), table]
+    panels = [Snapshot(cx, epoch or None, polygon_share=share) for epoch, cx, share in snapshots]
+    drawn = draw_evolution(panels, data.y).save(folder / name, ("png", "pdf", "svg"))
+    return [*drawn, _write_numbers(folder / f"{name}.csv", dataset, model, snapshots, data.y)]
 
 
-def _snapshots(path: Path, epochs: list[int]) -> Iterator[_Snapshot]:
+def _snapshots(path: Path, epochs: list[int]) -> Iterator[_State]:
     """Epoch (0 is the input), complex and share of the candidates that are polygons."""
     if (path / "input.safetensors").exists():
         given = CellComplex.load(path / "input.safetensors")
         yield 0, given, 1.0 if given.num_polygons else None  # none are kept where there are too many
-    with (path / "fold-0" / "metrics.csv").open(newline="") as file:
-        shares = {int(row["epoch"]): row["kept_share"] for row in csv.DictReader(file)}
+    metrics = pd.read_csv(path / "fold-0" / "metrics.csv", index_col="epoch", float_precision="round_trip")
     for epoch in epochs:
         stored = path / "fold-0" / "complexes" / f"epoch-{epoch:04d}.safetensors"
         if stored.exists():
-            yield epoch, CellComplex.load(stored), float(shares[epoch]) if shares[epoch] else None
+            share = metrics.kept_share[epoch]
+            yield epoch, CellComplex.load(stored), None if pd.isna(share) else float(share)
 
 
-def _draw(path: Path, snapshots: list[_Snapshot], y: Any) -> list[Path]:
-    from latopo.draw import Snapshot, draw_evolution
-
-    panels = [Snapshot(cx, epoch or None, polygon_share=share) for epoch, cx, share in snapshots]
-    return draw_evolution(panels, y).save(path, _FORMATS)
-
-
-def _write_numbers(path: Path, dataset: str, model: str, snapshots: list[_Snapshot], y: Any) -> Path:
+def _write_numbers(path: Path, dataset: str, model: str, snapshots: list[_State], y: Any) -> Path:
     drawn = figure_points(dataset) if model == "dcm" and dataset in FIGURE_DATASETS else ()
     printed = {point.epoch: (point.polygon_percent, point.homophily) for point in drawn}
-    with atomic_path(path) as draft, draft.open("w", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(_HEADER)
-        for epoch, cx, share in snapshots:
-            percent = None if share is None else 100 * share
-            homophily = cx.edge_homophily(y) if cx.num_edges else None
-            ours = (percent, homophily, 2 * cx.num_edges / cx.num_nodes, cx.num_polygons)
-            writer.writerow((dataset, model, epoch, *ours, *printed.get(epoch, (None, None))))
+    rows = []
+    for epoch, cx, share in snapshots:
+        percent = None if share is None else 100 * share
+        homophily = cx.edge_homophily(y) if cx.num_edges else None
+        ours = (percent, homophily, 2 * cx.num_edges / cx.num_nodes, cx.num_polygons)
+        rows.append((dataset, model, epoch, *ours, *printed.get(epoch, (None, None))))
+    with atomic_path(path) as draft:
+        pd.DataFrame(rows, columns=_HEADER, dtype=object).to_csv(draft, index=False, lineterminator="\n")
     return path

@@ -41,12 +41,6 @@ class Record:
         search: pairs of a weight decay and its score in the search; empty if there was none.
         resolved: the settings that it was trained with, all of them; by default those that the unit's come to now.
         environment: machine and versions (:func:`latopo._environment.environment`); empty if unknown.
-
-    Example:
-        >>> unit = Unit("mlp", "texas", graph=False, protocol="honest", fold=0)
-        >>> Record(unit, float("nan"), num_train=145, num_test=19, best_epoch=3, seconds=1.5, num_parameters=7)
-        Traceback (most recent call last):
-        latopo.errors.LatopoError: Record: test_score is nan, expected a finite number; a diverged run is not a result
     """
 
     unit: Unit
@@ -103,13 +97,6 @@ class Record:
         Args:
             content: the flat dictionary.
             definitions: hash → settings or environment.
-
-        Example:
-            >>> unit = Unit("mlp", "texas", graph=False, protocol="honest", fold=0)
-            >>> record = Record(unit, 0.8, num_train=145, num_test=19, best_epoch=3, seconds=1.5, num_parameters=7)
-            >>> known = {item.hash: item for item in (record.resolved, record.environment)}
-            >>> Record.from_json(record.to_json(), known) == record
-            True
         """
         if "version" in content:
             raise LatopoError("Record: written by latopo 0.1; convert the store with scripts/migrate_records.py")

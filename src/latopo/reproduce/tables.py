@@ -120,7 +120,7 @@ def _grouped(
 
     @cache
     def wanted(place: Place) -> Unit:
-        return item.unit(*place, settings or {})
+        return item.unit(*place, settings or {}, fold=0, seed=0)
 
     places: dict[Place, dict[str, list[Record]]] = {}
     for record in records:
