@@ -4,9 +4,9 @@ The way of the data, and of this source tree: features → :mod:`latopo.neighbor
 (candidate polygons) → :mod:`latopo.complex` (the cell complex). :mod:`latopo.entmax` is the sparse map that chooses.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from latopo._lazy import lazy
 from latopo._version import __version__
 
 if TYPE_CHECKING:
@@ -17,20 +17,14 @@ if TYPE_CHECKING:
 
 __all__ = ["CellComplex", "__version__", "entmax_neighbors", "induced_cycles", "segment_entmax"]
 
-_HOME = {
-    "CellComplex": "latopo.complex",
-    "induced_cycles": "latopo.cycles",
-    "segment_entmax": "latopo.entmax",
-    "entmax_neighbors": "latopo.neighbors",
-}
-
-
-def __getattr__(name: str) -> Any:
-    # Loaded on first use: `latopo --help` must not wait for torch.
-    if name not in _HOME:
-        raise AttributeError(f"module 'latopo' has no attribute {name!r}")
-    return getattr(import_module(_HOME[name]), name)
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+# `latopo --help` must not wait for torch.
+__getattr__, __dir__ = lazy(
+    __name__,
+    {
+        "complex": ("CellComplex",),
+        "cycles": ("induced_cycles",),
+        "entmax": ("segment_entmax",),
+        "neighbors": ("entmax_neighbors",),
+        "_version": ("__version__",),
+    },
+)

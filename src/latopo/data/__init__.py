@@ -4,8 +4,9 @@
 :mod:`~latopo.data.splits` says which nodes train, choose and test.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from latopo._lazy import lazy
 
 if TYPE_CHECKING:
     from latopo.data.catalogue import DatasetEntry, find_dataset, list_datasets
@@ -16,41 +17,19 @@ if TYPE_CHECKING:
     from latopo.data.statistics import Statistics, dataset_statistics
 
 __all__ = [
-    "DatasetEntry",
-    "PlantedTorus",
-    "Split",
-    "Statistics",
-    "Table",
-    "dataset_statistics",
-    "find_dataset",
-    "folds",
-    "from_data",
-    "geom_gcn_split",
-    "list_datasets",
-    "load",
-    "planted_torus",
-    "public_split",
-    "read_table",
-    "split",
-]
+    "DatasetEntry", "PlantedTorus", "Split", "Statistics", "Table", "dataset_statistics", "find_dataset", "folds",
+    "from_data", "geom_gcn_split", "list_datasets", "load", "planted_torus", "public_split", "read_table", "split",
+]  # fmt: skip
 
-_NAMES = {
-    "catalogue": ("DatasetEntry", "find_dataset", "list_datasets"),
-    "loading": ("from_data", "load"),
-    "planted": ("PlantedTorus", "planted_torus"),
-    "readers": ("Table", "read_table"),
-    "splits": ("Split", "folds", "geom_gcn_split", "public_split", "split"),
-    "statistics": ("Statistics", "dataset_statistics"),
-}
-
-
-def __getattr__(name: str) -> Any:
-    # Loaded on first use: listing data sets must not wait for torch.
-    for module, names in _NAMES.items():
-        if name in names:
-            return getattr(import_module(f"latopo.data.{module}"), name)
-    raise AttributeError(f"module 'latopo.data' has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+# Listing data sets must not wait for torch.
+__getattr__, __dir__ = lazy(
+    __name__,
+    {
+        "catalogue": ("DatasetEntry", "find_dataset", "list_datasets"),
+        "loading": ("from_data", "load"),
+        "planted": ("PlantedTorus", "planted_torus"),
+        "readers": ("Table", "read_table"),
+        "splits": ("Split", "folds", "geom_gcn_split", "public_split", "split"),
+        "statistics": ("Statistics", "dataset_statistics"),
+    },
+)

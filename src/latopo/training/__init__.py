@@ -5,8 +5,9 @@ The way of the data: :mod:`~latopo.training.objective` (what is minimised and sc
 :class:`~latopo.training.Run`: search, selection, report) → :mod:`~latopo.training.run_folder` (its folds on disk).
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from latopo._lazy import lazy
 
 if TYPE_CHECKING:
     from latopo.training.cross_validation import cross_validate
@@ -18,42 +19,20 @@ if TYPE_CHECKING:
     from latopo.training.settings import TrainingSettings
 
 __all__ = [
-    "FoldResult",
-    "Run",
-    "RunFolder",
-    "Trainer",
-    "TrainingResult",
-    "TrainingSettings",
-    "cross_validate",
-    "plain_torch",
-    "run_fold",
-    "seeded",
-    "train",
-    "train_folds",
-]
+    "FoldResult", "Run", "RunFolder", "Trainer", "TrainingResult", "TrainingSettings", "cross_validate",
+    "plain_torch", "run_fold", "seeded", "train", "train_folds",
+]  # fmt: skip
 
-_HOME = {
-    "cross_validate": "cross_validation",
-    "Trainer": "loop",
-    "TrainingResult": "loop",
-    "train": "loop",
-    "FoldResult": "protocol",
-    "run_fold": "protocol",
-    "Run": "run",
-    "RunFolder": "run_folder",
-    "train_folds": "run_folder",
-    "plain_torch": "seeding",
-    "seeded": "seeding",
-    "TrainingSettings": "settings",
-}
-
-
-def __getattr__(name: str) -> Any:
-    # Loaded on first use: who needs the loop alone must not wait for the data sets and PyG.
-    if name not in _HOME:
-        raise AttributeError(f"module 'latopo.training' has no attribute {name!r}")
-    return getattr(import_module(f"latopo.training.{_HOME[name]}"), name)
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+# Who needs the loop alone must not wait for the data sets and PyG.
+__getattr__, __dir__ = lazy(
+    __name__,
+    {
+        "cross_validation": ("cross_validate",),
+        "loop": ("Trainer", "TrainingResult", "train"),
+        "protocol": ("FoldResult", "run_fold"),
+        "run": ("Run",),
+        "run_folder": ("RunFolder", "train_folds"),
+        "seeding": ("plain_torch", "seeded"),
+        "settings": ("TrainingSettings",),
+    },
+)

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -55,14 +55,6 @@ class TrainingResult:
 
 
 _SCORES = ("train_score", "selection_score", "selection_loss")
-
-
-class _Best(NamedTuple):
-    epoch: int
-    score: float
-    loss: float
-    state: dict[str, Tensor]
-    output: ModelOutput
 
 
 def train(
@@ -177,7 +169,7 @@ class Trainer:
         self._looks = (*_SCORES, *MEASURES, *model.facts())
         self._terms = model.loss_terms(self.objective, self.settings.seed)
         self._optimizer = None if model.solves else _adam(model, self.settings)
-        self._best: _Best | None = None
+        self._best: TrainingResult | None = None
         self._worse = 0
         self._random = RandomStream(self.settings.seed ^ _STREAM)
 
@@ -201,16 +193,14 @@ class Trainer:
     def restore_best(self) -> None:
         """Give the model the best weights so far, if there was an evaluation, and put it in evaluation mode."""
         if self._best is not None:
-            self.model.load_state_dict(self._best.state)
+            self.model.load_state_dict(self._best.best_state)
         self.model.eval()
 
     def result(self) -> TrainingResult:
         """What came out so far."""
         if self._best is None:
             raise LatopoError("Trainer: there is no result before the first evaluation; call advance() first")
-        epoch, score, loss, state, output = self._best
-        mean, scale = self.objective.mean, self.objective.scale
-        return TrainingResult(epoch, score, loss, state, output, self.history, self.snapshots, mean, scale)
+        return self._best
 
     @plain_torch()
     def _step(self) -> Row:
@@ -254,12 +244,14 @@ class Trainer:
         selected = objective.selection_index
         score, loss = objective.score(prediction, selected), objective.loss(prediction, selected).item()
         row |= zip(_SCORES, (objective.score(prediction, objective.train_index), score, loss), strict=True)
-        if self._best is not None and (score, -loss) <= (self._best.score, -self._best.loss):
+        if self._best is not None and (score, -loss) <= (self._best.best_score, -self._best.best_loss):
             self._worse += 1
             return
         self._worse = 0
         state = {name: tensor.detach().clone() for name, tensor in self.model.state_dict().items()}
-        self._best = _Best(self.epoch, score, loss, state, output)
+        self._best = TrainingResult(
+            self.epoch, score, loss, state, output, self.history, self.snapshots, objective.mean, objective.scale
+        )
 
 
 def _ordinary(x: Tensor) -> Tensor:

@@ -26,10 +26,7 @@ A fold that is there is never trained again; a run that was stopped goes on with
 whole or not at all.
 """
 
-import csv
-import io
 import json
-import math
 import os
 import re
 import shutil
@@ -39,11 +36,11 @@ from statistics import fmean, stdev
 from typing import Any
 from uuid import uuid4
 
+import pandas as pd
 from torch_geometric.data import Data
 
-from latopo._files import atomic_path, write_files
+from latopo._files import atomic_path
 from latopo._version import __version__
-from latopo.data.splits import Split
 from latopo.errors import LatopoError
 from latopo.models import save_model
 from latopo.training.input_complex import input_complex
@@ -55,7 +52,6 @@ __all__ = ["RunFolder", "train_folds"]
 
 FORMAT = 2
 _TABLES = ("metrics.csv", "predictions.csv")
-_PREDICTIONS = ("fold", "node", "part", "target", "prediction", "probability")
 
 
 class RunFolder:
@@ -214,10 +210,11 @@ def _write_fold(folder: Path, data: Data, result: FoldResult) -> None:
     (folder / "complexes").mkdir(parents=True)
     search = {str(decay): score for decay, score in result.search.items()}
     _write_json(folder / "fold.json", {"fold": result.fold, **result.summary(), "search": search})
-    history = result.training.history
-    rows = ([result.fold, *row.values()] for row in history)
-    metrics, predicted = _csv(("fold", *history[0]), rows), _csv(_PREDICTIONS, _prediction_rows(data, result))
-    write_files(folder, {"metrics.csv": metrics.encode(), "predictions.csv": predicted.encode()})
+    metrics = pd.DataFrame(result.training.history, dtype=object)
+    for name, table in (("metrics.csv", metrics), ("predictions.csv", _predictions(data, result))):
+        table.insert(0, "fold", result.fold)
+        with atomic_path(folder / name) as draft:
+            table.to_csv(draft, index=False, lineterminator="\n")
     save_model(result.model, folder)
     for epoch, complex in result.training.snapshots.items():
         complex.save(folder / "complexes" / f"epoch-{epoch:04d}.safetensors")
@@ -225,28 +222,14 @@ def _write_fold(folder: Path, data: Data, result: FoldResult) -> None:
         best.save(folder / "complexes" / "best.safetensors")
 
 
-def _prediction_rows(data: Data, result: FoldResult) -> Iterable[Sequence[object]]:
+def _predictions(data: Data, result: FoldResult) -> pd.DataFrame:
     values, probability = predictions(data, result)
-    parts = _parts(result.split, data.num_nodes)
-    columns = zip(parts, data.y.tolist(), values.tolist(), probability.tolist(), strict=True)
-    for node, (part, target, value, sure) in enumerate(columns):
-        yield (result.fold, node, part, target, value, None if math.isnan(sure) else sure)
-
-
-def _parts(nodes: Split, num_nodes: int) -> list[str]:
-    parts = [""] * num_nodes
-    for name, index in (("train", nodes.train), ("validation", nodes.val), ("test", nodes.test)):
+    split, parts = result.split, [""] * data.num_nodes
+    for name, index in (("train", split.train), ("validation", split.val), ("test", split.test)):
         for node in [] if index is None else index.tolist():
             parts[node] = name
-    return parts
-
-
-def _csv(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(header)
-    writer.writerows(["" if value is None else value for value in row] for row in rows)
-    return text.getvalue()
+    columns = {"part": parts, "target": data.y.tolist(), "prediction": values.tolist()}
+    return pd.DataFrame({"node": range(data.num_nodes), **columns, "probability": probability.tolist()})
 
 
 def _join(tables: Sequence[str]) -> str:
