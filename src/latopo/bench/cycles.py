@@ -48,12 +48,7 @@ def measure(quick: bool = False) -> list[Measurement]:
 
 
 def neighbour_graph(count: int, neighbours: int = 8, dimensions: int = 8) -> Tensor:
-    """The union of the directed nearest-neighbour edges of Gaussian points, as ``edge_index`` [2, E], u < v.
-
-    Example:
-        >>> neighbour_graph(2708).shape
-        torch.Size([2, 15713])
-    """
+    """The union of the directed nearest-neighbour edges of Gaussian points, as ``edge_index`` [2, E], u < v."""
     from scipy.spatial import cKDTree
 
     points = np.random.default_rng(0).standard_normal((count, dimensions))
@@ -63,13 +58,7 @@ def neighbour_graph(count: int, neighbours: int = 8, dimensions: int = 8) -> Ten
 
 
 def chordless_cycles(graph: Any, longest: int) -> list[tuple[int, ...]]:
-    """Induced cycles of an igraph graph: all simple cycles, without those that have a chord.
-
-    Example:
-        >>> import igraph
-        >>> chordless_cycles(igraph.Graph(4, [[0, 1], [1, 2], [2, 3], [0, 3], [0, 2]]), 4)
-        [(0, 1, 2), (0, 3, 2)]
-    """
+    """Induced cycles of an igraph graph: all simple cycles, without those that have a chord."""
     adjacent = set(graph.get_edgelist())
     adjacent |= {(v, u) for u, v in adjacent}
     apart = {k: [(a, b) for a, b in combinations(range(k), 2) if b - a not in (1, k - 1)] for k in range(longest + 1)}

@@ -14,6 +14,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from latopo._environment import environment
 from latopo._files import atomic_path
 from latopo.bench.harness import Measurement
 from latopo.errors import LatopoError
@@ -54,34 +55,18 @@ def run(names: list[str] | None = None, out: Path | None = None, quick: bool = F
 
 def machine() -> dict[str, Any]:
     """What the figures were measured on."""
-    import torch
-
-    model = platform.processor() or platform.machine()
-    if (information := Path("/proc/cpuinfo")).exists():
-        names = [line for line in information.read_text().splitlines() if line.startswith("model name")]
-        model = names[0].split(":", 1)[1].strip() if names else model
-    return {
-        "date": date.today().isoformat(),
-        "cpu": model,
-        "cores": os.cpu_count(),
-        "threads": torch.get_num_threads(),
-        "python": platform.python_version(),
-        **{
-            package: version(package)
-            for package in ("torch", "numba", "numpy", "networkx", "igraph", "entmax", "faiss-cpu")
-        },
-    }
+    here = environment()
+    facts = {"cpu": here["cpu"], "cores": os.cpu_count(), "threads": here["threads"]}
+    packages = ("torch", "numba", "numpy", "networkx", "igraph", "entmax", "faiss-cpu")
+    versions = {"python": platform.python_version(), **{package: version(package) for package in packages}}
+    return {"date": date.today().isoformat(), **facts, **versions}
 
 
 def _cells(row: dict[str, Any]) -> list[str]:
-    ours, theirs = (_figure(row[side], row["unit"]) for side in ("ours", "theirs"))
+    ours, theirs = (f"{row[side]:{'.3g' if row[side] < 1000 else ',.0f'}} {row['unit']}" for side in ("ours", "theirs"))
     bar = "" if row["bar"] is None else f"{row['bar']:.3g}"
     verdict = {None: "", True: "yes", False: "**no**"}[row["met"]]
     return [row["name"], ours, row["peer"], theirs, f"{row['ratio']:.3g}", bar, verdict, row["note"]]
-
-
-def _figure(value: float, unit: str) -> str:
-    return f"{value:.3g} {unit}" if value < 1000 else f"{value:,.0f} {unit}"
 
 
 def _write(out: Path, name: str, rows: list[Measurement], quick: bool) -> None:
@@ -102,11 +87,8 @@ def _write(out: Path, name: str, rows: list[Measurement], quick: bool) -> None:
 def _markdown(stored: dict[str, Any]) -> str:
     parts = []
     for name in [name for name in BENCHMARKS if name in stored]:
-        facts = stored[name]["machine"]
         parts.append(f"### {name}{' (quick)' if stored[name]['quick'] else ''}\n")
-        parts.append(", ".join(f"{key} {value}" for key, value in facts.items()) + "\n")
-        parts.append("| " + " | ".join(_HEADINGS) + " |")
-        parts.append("|" + " --- |" * len(_HEADINGS))
-        parts += ["| " + " | ".join(_cells(row)) + " |" for row in stored[name]["rows"]]
-        parts.append("")
+        parts.append(", ".join(f"{key} {value}" for key, value in stored[name]["machine"].items()) + "\n")
+        lines = [f"| {' | '.join(cells)} |" for cells in (_HEADINGS, *map(_cells, stored[name]["rows"]))]
+        parts += [lines[0], "|" + " --- |" * len(_HEADINGS), *lines[1:], ""]
     return "\n".join(parts) + "\n"

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from latopo.cli.train import DataRoot, Device, check_data_root, parse_numbers, parse_settings
+from latopo.cli.train import DataRoot, Device, Splits, check_data_root, parse_numbers, parse_settings
 from latopo.errors import LatopoError
 
 _FOLDS, _PROTOCOLS = "0-9", "honest,paper"
@@ -13,8 +13,7 @@ _FOLDS, _PROTOCOLS = "0-9", "honest,paper"
 
 def reproduce(
     what: Annotated[
-        str,
-        typer.Argument(help="table1, table2, sampling, depth, cycle-length, homophily, figures or all."),
+        str, typer.Argument(help="table1, table2, sampling, depth, cycle-length, homophily, figures or all.")
     ] = "all",
     datasets: Annotated[
         str | None, typer.Option(help="Data sets, such as texas,cora; by default those of the table.")
@@ -22,9 +21,9 @@ def reproduce(
     models: Annotated[str | None, typer.Option(help="Models, such as mlp,dcm; by default those of the table.")] = None,
     values: Annotated[
         str | None,
-        typer.Option(help="Rounds for depth, or longest cycles for cycle-length, such as 0,1; all by default."),
+        typer.Option(help="Rounds for depth, longest cycles for cycle-length, such as 0,1; all by default."),
     ] = None,
-    splits: Annotated[str, typer.Option(help="Folds, such as 0-9, 3 or 0,2,5-7.")] = _FOLDS,
+    splits: Splits = _FOLDS,
     seeds: Annotated[
         str | None, typer.Option(help="Seeds per fold; by default 0-2 on Texas and Wisconsin and 0 elsewhere.")
     ] = None,
@@ -39,8 +38,7 @@ def reproduce(
     ] = None,
     out: Annotated[Path, typer.Option(help="Folder with the store of finished runs and the tables.")] = Path("results"),
     jobs: Annotated[
-        int,
-        typer.Option(min=1, help="Worker processes, each with one thread; the numbers do not depend on how many."),
+        int, typer.Option(min=1, help="Worker processes, each with one thread; how many does not change the numbers.")
     ] = 1,
     backend: Annotated[
         str, typer.Option(help="loky (this machine), dask or ray (a cluster, which has its own number of workers).")
@@ -50,7 +48,7 @@ def reproduce(
     ] = None,
     shard: Annotated[
         str | None,
-        typer.Option(help="Train one part of the runs, such as 2/8, into a store of its own; then see `latopo merge`."),
+        typer.Option(help="Train a part of the runs, such as 2/8, into its own store; then see `latopo merge`."),
     ] = None,
     data_root: DataRoot = None,
     device: Device = "auto",

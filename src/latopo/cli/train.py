@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 DataRoot = Annotated[
     Path | None, typer.Option(help="Folder with raw files; $LATOPO_DATA, else your cache folder, by default.")
 ]
-
 Device = Annotated[
     str, typer.Option(help="auto (a GPU if there is one), cpu or cuda. Numbers repeat exactly on the CPU only.")
 ]
+Splits = Annotated[str, typer.Option(help="Folds, such as 0-9, 3 or 0,2,5-7.")]
 
 
 def train(
@@ -27,7 +27,7 @@ def train(
     protocol: Annotated[
         str, typer.Option(help="honest: a validation chunk chooses; paper: the best test score is reported.")
     ] = "honest",
-    splits: Annotated[str, typer.Option(help="Folds, such as 0-9, 3 or 0,2,5-7.")] = "0-9",
+    splits: Splits = "0-9",
     epochs: Annotated[int | None, typer.Option(help="Epochs; the paper's for the data set by default.")] = None,
     seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Seed of weights, dropout and sampling.")] = 0,
     out: Annotated[Path | None, typer.Option(help="Folder of the run; named after it by default.")] = None,
@@ -62,12 +62,7 @@ def train(
 
 
 def parse_numbers(text: str, option: str, highest: int = 999_999, empty: bool = False) -> list[int]:
-    """The numbers in a text such as ``0,2,5-7``, ascending, each once.
-
-    Example:
-        >>> parse_numbers("5-7,0,6", "--splits", 9)
-        [0, 5, 6, 7]
-    """
+    """The numbers in a text such as ``0,2,5-7``, ascending, each once."""
     numbers: set[int] = set()
     for part in filter(None, text.replace(" ", "").split(",")):
         first, dash, last = part.partition("-")
@@ -83,12 +78,7 @@ def parse_numbers(text: str, option: str, highest: int = 999_999, empty: bool = 
 
 
 def parse_settings(pairs: list[str]) -> dict[str, Any]:
-    """Settings from texts such as ``gain=20``; values are JSON, or plain words.
-
-    Example:
-        >>> parse_settings(["gain=20", "polygons=all", "polygon_share=null"])
-        {'gain': 20, 'polygons': 'all', 'polygon_share': None}
-    """
+    """Settings from texts such as ``gain=20``; values are JSON, or plain words."""
     settings: dict[str, Any] = {}
     for pair in pairs:
         name, equals, value = pair.partition("=")

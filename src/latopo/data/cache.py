@@ -13,24 +13,14 @@ CACHE_FORMAT = 1
 
 
 def cache_root() -> Path:
-    """Folder for what latopo writes: ``$LATOPO_CACHE``, else ``$XDG_CACHE_HOME/latopo``, else ``~/.cache/latopo``.
-
-    Example:
-        >>> cache_root().is_absolute()
-        True
-    """
+    """Folder for what latopo writes: ``$LATOPO_CACHE``, else ``$XDG_CACHE_HOME/latopo``, else ``~/.cache/latopo``."""
     if chosen := os.environ.get("LATOPO_CACHE"):
         return Path(chosen).expanduser().absolute()
     return Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser().absolute() / "latopo"
 
 
 def cache_file(kind: str, name: str) -> Path:
-    """Path of a cached file, which need not exist.
-
-    Example:
-        >>> cache_file("statistics", "cora.json").name
-        'cora-v1.json'
-    """
+    """Path of a cached file, which need not exist."""
     stem, dot, suffix = name.rpartition(".")
     return cache_root() / kind / f"{stem}-v{CACHE_FORMAT}{dot}{suffix}"
 

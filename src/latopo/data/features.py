@@ -18,13 +18,7 @@ SPARSE_MAX_DENSITY = 0.05  # above that, the dense product is as fast
 
 
 def csr_tensor(crow: Tensor, col: Tensor, values: Tensor, shape: tuple[int, int]) -> Tensor:
-    """A sparse CSR matrix, its indices checked (a bad one could crash the process), without torch's beta notice.
-
-    Example:
-        >>> csr_tensor(torch.tensor([0, 1, 1]), torch.tensor([2]), torch.tensor([5.0]), (2, 3)).to_dense()
-        tensor([[0., 0., 5.],
-                [0., 0., 0.]])
-    """
+    """A sparse CSR matrix, its indices checked (a bad one could crash the process), without torch's beta notice."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Sparse CSR tensor support is in beta")
         return torch.sparse_csr_tensor(crow, col, values, size=shape, check_invariants=True)
@@ -45,27 +39,14 @@ def is_sparse(x: Tensor) -> bool:
 
 
 def compact(x: Tensor) -> Tensor:
-    """Hold a dense matrix as CSR if it is large and sparse enough (the rule of this file), else return it unchanged.
-
-    Example:
-        >>> compact(torch.eye(3)).layout
-        torch.strided
-        >>> compact(torch.eye(2000)).layout
-        torch.sparse_csr
-    """
+    """Hold a dense matrix as CSR if it is large and sparse enough (the rule of this file), else return it unchanged."""
     if is_sparse(x) or x.numel() < SPARSE_MIN_ENTRIES or int(x.count_nonzero()) > SPARSE_MAX_DENSITY * x.numel():
         return x
     return csr_from_scipy(csr_matrix(x.numpy()))
 
 
 def row_normalize(x: Tensor) -> Tensor:
-    """Divide every row by its sum; rows of zeros stay.
-
-    Example:
-        >>> row_normalize(torch.tensor([[1.0, 3.0], [0.0, 0.0]]))
-        tensor([[0.2500, 0.7500],
-                [0.0000, 0.0000]])
-    """
+    """Divide every row by its sum; rows of zeros stay."""
     if not is_sparse(x):
         total = x.sum(dim=1, keepdim=True)
         return x / torch.where(total == 0, 1, total)
@@ -76,13 +57,7 @@ def row_normalize(x: Tensor) -> Tensor:
 
 
 def standardize(x: Tensor) -> Tensor:
-    """Give every column of a dense matrix mean 0 and standard deviation 1; constant columns become 0.
-
-    Example:
-        >>> standardize(torch.tensor([[1.0, 5.0], [3.0, 5.0]]))
-        tensor([[-1.,  0.],
-                [ 1.,  0.]])
-    """
+    """Give every column of a dense matrix mean 0 and standard deviation 1; constant columns become 0."""
     centred = x - x.mean(dim=0)
     deviation = centred.square().mean(dim=0).sqrt()
     return centred / torch.where(deviation == 0, 1, deviation)

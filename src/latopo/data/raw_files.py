@@ -31,23 +31,13 @@ class RawFile(NamedTuple):
 
 @cache
 def registry() -> dict[str, RawFile]:
-    """Every raw file by its path under the data root; a line of ``raw_files.txt`` is path, SHA-256 and address.
-
-    Example:
-        >>> registry()["filtered/chameleon_filtered.npz"].sha256[:8]
-        'bf46f07e'
-    """
+    """Every raw file by its path under the data root; a line of ``raw_files.txt`` is path, SHA-256 and address."""
     lines = (files("latopo.data") / "raw_files.txt").read_text(encoding="utf-8").splitlines()
     return {path: RawFile(sha256, url) for path, sha256, url in map(str.split, lines)}
 
 
 def paths_under(path: str) -> tuple[str, ...]:
-    """The raw files in a folder under the data root, or the one file of that path.
-
-    Example:
-        >>> len(paths_under("WebKB/texas/raw")), len(paths_under("filtered/chameleon_filtered.npz"))
-        (12, 1)
-    """
+    """The raw files in a folder under the data root, or the one file of that path."""
     return tuple(known for known in registry() if known == path or known.startswith(f"{path}/"))
 
 
@@ -57,12 +47,7 @@ def download_root() -> Path:
 
 
 def resolve_data_root(data_root: AnyPath | None = None) -> Path:
-    """Folder with the raw files: the argument, else ``$LATOPO_DATA``, else :func:`download_root`.
-
-    Example:
-        >>> resolve_data_root("/some/where").name
-        'where'
-    """
+    """Folder with the raw files: the argument, else ``$LATOPO_DATA``, else :func:`download_root`."""
     chosen = data_root or os.environ.get("LATOPO_DATA")
     return Path(chosen).expanduser().absolute() if chosen else download_root()
 

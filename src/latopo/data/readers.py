@@ -53,12 +53,13 @@ def read_geom_gcn(entry: DatasetEntry, root: Path) -> Data:
     words = [np.fromstring(row[1], np.int64, sep=",") for row in rows]
     if len({len(row) for row in words}) > 1:  # Actor lists the words that occur; the others have 0 or 1 for each word
         words = list(_one_hot(words))
+    splits = [read_masks(path) for path in sorted(folder.glob("*_split_0.6_0.2_?.npz"))]
     edges = np.loadtxt(folder / "out1_graph_edges.txt", np.int64, skiprows=1).T
     return Data(
         x=compact(torch.from_numpy(np.stack(words)).float()),
         y=torch.tensor([int(row[2]) for row in rows]),
         edge_index=coalesce(torch.from_numpy(edges).contiguous(), num_nodes=len(rows)),
-        **_stack_masks([read_masks(path) for path in sorted(folder.glob("*_split_0.6_0.2_?.npz"))]),
+        **{part: torch.stack([split[part] for split in splits], dim=1) for part in MASKS},
     )
 
 
@@ -73,10 +74,6 @@ def read_masks(path: Path) -> dict[str, torch.Tensor]:
     """Masks [N] of one Geom-GCN split, by the names that PyG gives them."""
     with np.load(path, allow_pickle=False) as arrays:
         return {part: torch.from_numpy(arrays[part]).bool() for part in MASKS}
-
-
-def _stack_masks(masks: list[dict[str, torch.Tensor]]) -> dict[str, torch.Tensor]:
-    return {part: torch.stack([mask[part] for mask in masks], dim=1) for part in MASKS}
 
 
 def read_filtered(entry: DatasetEntry, root: Path) -> Data:

@@ -62,16 +62,7 @@ def read_statistics(entry: DatasetEntry) -> Statistics | None:
 
 
 def measure(data: "Data") -> Statistics:
-    """Measure a PyG ``Data`` whose edges are as its source gives them.
-
-    Example:
-        >>> import torch
-        >>> from torch_geometric.data import Data
-        >>> graph = Data(x=torch.ones(3, 2), y=torch.tensor([0, 0, 1]), edge_index=torch.tensor([[0, 1, 1], [1, 0, 2]]))
-        >>> facts = measure(graph)
-        >>> facts.edges, round(facts.homophily, 3), facts.duplicate_rows
-        (2, 0.667, 2)
-    """
+    """Measure a PyG ``Data`` whose edges are as its source gives them."""
     nodes, features = data.x.shape
     classes = None if data.y.is_floating_point() else int(data.y.max()) + 1
     edges = homophily = mean_degree = None

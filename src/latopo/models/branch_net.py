@@ -6,13 +6,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from latopo.models.branches import (
-    FittedLatent,
-    LatentBranch,
-    SeparateGivenBranch,
-    SharedGivenBranch,
-    View,
-)
+from latopo.models.branches import FittedLatent, LatentBranch, SeparateGivenBranch, SharedGivenBranch, View
 from latopo.models.features import FeatureLinear
 from latopo.models.head import Head, WeighedHead
 from latopo.models.model import LossTerms, Model, ModelOutput, Targets
@@ -52,12 +46,11 @@ class BranchNet(Model):
         self.given: SharedGivenBranch | SeparateGivenBranch | None = None
         widths = {} if parts.latent is None else {"latent": LatentBranch.channels(hidden, parts.latent)}
         widths |= {} if parts.own is None else {"own": hidden}
-        if parts.given is not None:
-            separate = isinstance(parts.given, SeparateGiven)
-            self.given = (
-                SeparateGivenBranch(in_channels, hidden, parts.dropout) if separate else SharedGivenBranch(hidden)
-            )
-            widths["given"] = hidden
+        widths |= {} if parts.given is None else {"given": hidden}
+        if isinstance(parts.given, SeparateGiven):
+            self.given = SeparateGivenBranch(in_channels, hidden, parts.dropout)
+        elif parts.given is not None:
+            self.given = SharedGivenBranch(hidden)
         self.head = Head(widths, out_channels) if parts.weighing is None else WeighedHead(widths, out_channels)
         self.latent = None if parts.latent is None else LatentBranch(hidden, parts.dropout, parts.latent)
 

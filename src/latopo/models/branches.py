@@ -7,7 +7,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from latopo.models.features import FeatureLinear
-from latopo.models.settings import AllPolygons, Entmax, Latent, TopK, TopKPolygons
+from latopo.models.settings import AllPolygons, Entmax, EntmaxPolygons, Latent, TopK, TopKPolygons
 from latopo.neighbors import Euclidean, Hyperbolic, Product, Spherical
 from latopo.nn.alpha_dgm import AlphaDGM
 from latopo.nn.cell_messages import CellMessages
@@ -43,7 +43,6 @@ class SharedGivenBranch(nn.Module):
 
     def __init__(self, channels: int) -> None:
         super().__init__()
-        self.channels = channels
         self.conv = NodeConv(channels, channels)
 
     def forward(self, view: View) -> Tensor:
@@ -56,7 +55,7 @@ class SeparateGivenBranch(nn.Module):
 
     def __init__(self, in_channels: int, channels: int, dropout: float) -> None:
         super().__init__()
-        self.channels, self.dropout = channels, dropout
+        self.dropout = dropout
         self.first = FeatureLinear(in_channels, channels)
 
     def forward(self, view: View) -> Tensor:
@@ -98,7 +97,7 @@ class LatentBranch(nn.Module):
         graph = AlphaDGM(
             channels, channels, sampler=_sampler(settings.sampler), similarity=similarity, detach=settings.detach
         )
-        self.topology = TopologyInference(graph, _polygons(settings))
+        self.topology = TopologyInference(graph, _polygons(settings.polygons))
         self.messages = CellMessages(channels, channels, settings.rounds, edges=settings.edge_features, dropout=dropout)
 
     @staticmethod
@@ -148,8 +147,7 @@ def _sampler(settings: Entmax | TopK) -> EdgeSampler:
     return EntmaxSampler(gain, degree=settings.degree, hold_degree=settings.hold_degree, search=settings.search)
 
 
-def _polygons(settings: Latent) -> PolygonInference | None:
-    chosen = settings.polygons
+def _polygons(chosen: EntmaxPolygons | AllPolygons | TopKPolygons | None) -> PolygonInference | None:
     if chosen is None:
         return None
     common: dict[str, Any] = {"max_length": chosen.max_length, "candidate_budget": chosen.candidate_budget}
@@ -161,11 +159,6 @@ def _polygons(settings: Latent) -> PolygonInference | None:
 
 
 def manifold(channels: int) -> Product:
-    """The space of DGM-M: Euclidean × hyperbolic × spherical, about a third of the coordinates each.
-
-    Example:
-        >>> manifold(32).sizes
-        [12, 10, 10]
-    """
+    """The space of DGM-M: Euclidean × hyperbolic × spherical, about a third of the coordinates each."""
     third = channels // 3
     return Product([Euclidean(), Hyperbolic(), Spherical()], [channels - 2 * third, third, third])

@@ -20,11 +20,6 @@ class GCN(Model):
 
     Queries have no edges in that graph; for them it is the two-layer network that it is on isolated nodes.
 
-    Args:
-        in_channels: width of x.
-        out_channels: classes, or 1 for regression.
-        settings, changes: ``hidden_channels`` (width between) and ``dropout`` (before the second layer).
-
     Shapes:
         - **x**: [N, in_channels], dense or sparse CSR, **edge_index**: [2, E] in any form
         - **output**: :class:`~latopo.models.ModelOutput` with prediction [N, out_channels]
@@ -36,7 +31,6 @@ class GCN(Model):
     """
 
     default = BaselineSettings()
-    needs_graph = True
 
     def __init__(
         self, in_channels: int, out_channels: int, settings: BaselineSettings | None = None, **changes: Any

@@ -16,11 +16,6 @@ __all__ = ["MLP"]
 class MLP(Model):
     """Linear, ReLU, dropout, linear. A given graph is ignored.
 
-    Args:
-        in_channels: width of x.
-        out_channels: classes, or 1 for regression.
-        settings, changes: ``hidden_channels`` (width between) and ``dropout`` (before the second layer).
-
     Shapes:
         - **x**: [N, in_channels], dense or sparse CSR
         - **output**: :class:`~latopo.models.ModelOutput` with prediction [N, out_channels]

@@ -65,13 +65,11 @@ class Model(nn.Module):
         changes: fields of them with other values, such as ``gain=20.0``.
 
     Attributes:
-        needs_graph: whether it cannot work without a given graph.
         uses_graph: whether a given graph makes a difference.
         solves: whether it fits itself at once (:meth:`solve`); all others are trained by Adam.
     """
 
     default: ClassVar[Settings]
-    needs_graph: ClassVar[bool] = False
     uses_graph: ClassVar[bool] = True
     solves: ClassVar[bool] = False
 

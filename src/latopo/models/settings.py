@@ -195,7 +195,7 @@ class NetSettings(Settings):
 
 @dataclass(frozen=True)
 class BaselineSettings(Settings):
-    """A two-layer network."""
+    """A two-layer network: its width between the layers, and the dropout before the second."""
 
     hidden_channels: int = field(default=32, metadata={"at_least": 1})
     dropout: float = field(default=0.5, metadata={"at_least": 0, "below": 1})

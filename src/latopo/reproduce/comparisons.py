@@ -32,13 +32,6 @@ def compare(
     ``difference`` is in the table's unit; ``p_holm`` is p after Holm's correction over the baselines of one model, data
     set, graph setting and protocol. A baseline without graph stands in both settings. A table that does not show test
     scores has no tests.
-
-    Args:
-        item: the table.
-        groups: the records of every cell.
-        datasets: columns.
-        protocols: protocols shown.
-        rows: rows shown.
     """
     role = {row.model: SYSTEMS[row.model].role for row in rows if item.quantity == "test_score"}
     shown = [model for model in item.models if model in role]

@@ -73,35 +73,17 @@ def paper_numbers(table: str | None = None) -> tuple[PaperNumber, ...]:
         return tuple(number for name in _TABLES for number in paper_numbers(name))
     if table not in _TABLES:
         raise LatopoError(f"paper_numbers: there is no table {table!r}; expected one of {', '.join(_TABLES)}")
-    return tuple(
-        _number(table, dataset, row, *digits)
-        for row in _TABLES[table]["rows"]
-        for dataset, digits in zip(_TABLES[table]["datasets"], row["cells"], strict=True)
-    )
-
-
-def _number(table: str, dataset: str, row: dict[str, Any], mean: Decimal, std: Decimal | None = None) -> PaperNumber:
-    place = (table, dataset, row["graph"], row["model"], row.get("value"))
-    if std is None:
-        return PaperNumber(*place, float(mean), None, str(mean))
-    return PaperNumber(*place, float(mean), float(std), f"{mean} ± {std}")
+    numbers = []
+    for row in _TABLES[table]["rows"]:
+        for dataset, digits in zip(_TABLES[table]["datasets"], row["cells"], strict=True):
+            mean, std = map(float, digits) if len(digits) > 1 else (float(digits[0]), None)
+            place = (table, dataset, row["graph"], row["model"], row.get("value"))
+            numbers.append(PaperNumber(*place, mean, std, " ± ".join(map(str, digits))))
+    return tuple(numbers)
 
 
 def paper_number(table: str, dataset: str, graph: bool, model: str, value: int | None = None) -> PaperNumber | None:
-    """The paper's number for one cell, None where the paper has none (our own models, for instance).
-
-    Args:
-        table: one of the paper's tables.
-        dataset: data set in lower case.
-        graph: with (True) or without the input graph.
-        model: model name of this library.
-        value: number of rounds (``depth``) or longest cycle (``cycle-length``).
-
-    Example:
-        >>> number = paper_number("depth", "texas", False, "dcm", value=2)
-        >>> number.mean, number.std
-        (87.89, 10.24)
-    """
+    """The paper's number for one cell, None where the paper has none (our own models, for instance)."""
     place = (dataset, graph, model, value)
     return next((n for n in paper_numbers(table) if (n.dataset, n.graph, n.model, n.value) == place), None)
 
@@ -125,12 +107,7 @@ def contradictions() -> tuple[tuple[PaperNumber, ...], ...]:
 
 
 def figure_points(dataset: str) -> tuple[FigurePoint, ...]:
-    """Epoch, percentage of polygons and homophily from the captions of the paper's two figures of complexes.
-
-    Example:
-        >>> figure_points("texas")[-1]
-        FigurePoint(epoch=180, polygon_percent=20, homophily=0.99)
-    """
+    """Epoch, percentage of polygons and homophily from the captions of the paper's two figures of complexes."""
     figures = _PAPER["figures"]
     if dataset not in figures:
         raise LatopoError(f"figure_points: the paper draws {' and '.join(figures)}, not {dataset!r}")
@@ -138,10 +115,5 @@ def figure_points(dataset: str) -> tuple[FigurePoint, ...]:
 
 
 def remarks(table: str) -> tuple[str, ...]:
-    """What a reader of the paper's table should know: its slips and inconsistencies.
-
-    Example:
-        >>> remarks("sampling")
-        ('Cora with graph: the value in bold (85.78) is not the largest of its block (85.97).',)
-    """
+    """What a reader of the paper's table should know: its slips and inconsistencies."""
     return tuple(remark["text"] for remark in _PAPER["remarks"] if table in remark["tables"])

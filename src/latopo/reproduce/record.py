@@ -92,12 +92,7 @@ class Record:
 
     @classmethod
     def from_json(cls, content: Mapping[str, Any], definitions: Mapping[str, Hashed]) -> Self:
-        """The record that :meth:`to_json` wrote.
-
-        Args:
-            content: the flat dictionary.
-            definitions: hash → settings or environment.
-        """
+        """The record that :meth:`to_json` wrote."""
         if "version" in content:
             raise LatopoError("Record: written by latopo 0.1; convert the store with scripts/migrate_records.py")
         unknown = sorted(set(content) - {item.name for item in fields(cls)} - set(_UNIT))

@@ -16,12 +16,7 @@ Key = tuple[str, str, int, int]
 
 
 class Hashed(dict[str, Any]):
-    """A dictionary of JSON's types that is known by a hash; one that was hashed is not to be changed.
-
-    Example:
-        >>> Hashed(gain=5, rounds=1).hash == Hashed(rounds=1, gain=5.0).hash, len(Hashed().hash)
-        (True, 16)
-    """
+    """A dictionary of JSON's types that is known by a hash; one that was hashed is not to be changed."""
 
     @cached_property
     def hash(self) -> str:

@@ -18,11 +18,6 @@ def judge(stored: Record, again: Record, records: Sequence[Record]) -> tuple[boo
 
     On the same kind of machine every number must be equal. On another, or an unknown one, the test score must lie
     within the spread over the folds and seeds of the same run.
-
-    Args:
-        stored: the record of the store.
-        again: the record of now.
-        records: the store's records; those with the same settings give the spread.
     """
     scores = [record.test_score for record in records if record.key[:2] == stored.key[:2]]
     spread = stdev(scores) if len(scores) > 1 else None

@@ -11,14 +11,7 @@ __all__ = ["input_complex"]
 
 
 def input_complex(edge_index: Tensor, num_nodes: int, max_length: int = 4, max_polygons: int = 50_000) -> CellComplex:
-    """The graph with every induced cycle as a polygon, or with none if there are more than ``max_polygons``.
-
-    Example:
-        >>> import torch
-        >>> square = torch.tensor([[0, 1, 2, 3], [1, 2, 3, 0]])
-        >>> input_complex(square, num_nodes=4)
-        CellComplex(num_nodes=4, num_edges=4, polygons={3: 0, 4: 1})
-    """
+    """The graph with every induced cycle as a polygon, or with none if there are more than ``max_polygons``."""
     edges = simple_edges("input_complex", edge_index, num_nodes)
     try:
         polygons = induced_cycles(edges, num_nodes, max_length, max_cycles=max_polygons)

@@ -27,13 +27,6 @@ def measure(model: Model, output: ModelOutput, train_labels: Tensor | None = Non
 
     ``train_homophily`` is the share of edges between equal labels among the edges between *training* nodes: the only
     homophily that may be looked at before the test.
-
-    Example:
-        >>> import torch
-        >>> from latopo.models import build_model
-        >>> model = build_model("mlp", 2, 2)
-        >>> set(measure(model, model(torch.ones(3, 2))).values())
-        {None}
     """
     found: dict[str, Any] = {**dict.fromkeys(MEASURES), **model.facts()}
     cells, polygons = output.complex, output.polygons

@@ -20,12 +20,7 @@ _SHOWN = (
 
 
 def facts(row: "Row") -> str:
-    """The numbers of a history row that a watcher wants; what is None is left out.
-
-    Example:
-        >>> facts({"loss": 0.5, "selection_score": None, "mean_degree": 3.14159, "num_polygons": 7})
-        'loss 0.500 degree 3.1 polygons 7'
-    """
+    """The numbers of a history row that a watcher wants; what is None is left out."""
     shown = [(label, form.format(row[name])) for name, label, form in _SHOWN if row.get(name) is not None]
     return " ".join(f"{label} {value}" for label, value in shown)
 

@@ -92,14 +92,15 @@ def run_fold(
         (4, 3, 6)
     """
     start = time.perf_counter()
-    nodes = _move(split(data.num_nodes, run.entry.fold_seed, fold, run.protocol), data.y.device)
+    nodes = _split(data, run, fold)
     trainers = {decay: _trainer(data, run, nodes, decay, snapshot_epochs) for decay in sorted(run.weight_decays)}
     search: dict[float, float] = {}
     if len(trainers) > 1:
         for decay, trainer in trainers.items():
             trainer.advance(run.first_rung, on_epoch)
             search[decay] = trainer.result().best_score
-    decay = max(trainers, key=lambda decay: _merit(trainers[decay]) if search else (0.0, 0.0))
+    # Of equal scores the lower loss wins, then the smaller decay, which comes first.
+    decay = max(trainers, key=lambda decay: (search[decay], -trainers[decay].result().best_loss) if search else ())
     chosen = trainers[decay]
     chosen.advance(on_epoch=on_epoch)
     chosen.restore_best()
@@ -109,9 +110,10 @@ def run_fold(
     return FoldResult(fold, nodes, chosen.model, result, decay, search, test_score, homophily, seconds)
 
 
-def _move(nodes: Split, device: torch.device) -> Split:
-    val = None if nodes.val is None else nodes.val.to(device)
-    return Split(nodes.train.to(device), val, nodes.test.to(device))
+def _split(data: Data, run: Run, fold: int) -> Split:
+    """The fold's nodes, on the device of the data."""
+    nodes, device = split(data.num_nodes, run.entry.fold_seed, fold, run.protocol), data.y.device
+    return Split(nodes.train.to(device), None if nodes.val is None else nodes.val.to(device), nodes.test.to(device))
 
 
 def new_model(data: Data, run: Run) -> Model:
@@ -123,8 +125,7 @@ def new_model(data: Data, run: Run) -> Model:
 
 def first_trainer(data: Data, run: Run, fold: int) -> Trainer:
     """The training of the run's first weight decay on a fold, not yet begun."""
-    nodes = _move(split(data.num_nodes, run.entry.fold_seed, fold, run.protocol), data.y.device)
-    return _trainer(data, run, nodes, min(run.weight_decays), ())
+    return _trainer(data, run, _split(data, run, fold), min(run.weight_decays), ())
 
 
 def _trainer(data: Data, run: Run, nodes: Split, weight_decay: float, snapshot_epochs: tuple[int, ...]) -> Trainer:
@@ -136,17 +137,10 @@ def _trainer(data: Data, run: Run, nodes: Split, weight_decay: float, snapshot_e
     )  # fmt: skip
 
 
-def _merit(trainer: Trainer) -> tuple[float, float]:
-    result = trainer.result()
-    return result.best_score, -result.best_loss
-
-
 def _report(data: Data, nodes: Split, result: TrainingResult) -> tuple[float, float | None]:
     """The only place where targets of the test nodes are read under ``honest``."""
     output = result.best_output
-    prediction = output.prediction
-    if not data.num_classes:
-        prediction = result.target_mean + result.target_scale * prediction
+    prediction = result.target_mean + result.target_scale * output.prediction
     test_score = score(prediction[nodes.test], data.y[nodes.test], data.num_classes)
     if output.complex is None or not data.num_classes:
         return test_score, None
