@@ -106,7 +106,7 @@ def test_other_settings_and_other_folders_are_refused(tmp_path):
     with pytest.raises(LatopoError, match=r"snapshot_epochs \[\] \(now \[3\]\); continue it as it was"):
         RunFolder(tmp_path / "run", Run("karate", "dcm", settings={"gain": 5.0}), [3])
     (tmp_path / "run" / "settings.json").write_text("[")
-    with pytest.raises(LatopoError, match=r"settings\.json is broken"):
+    with pytest.raises(LatopoError, match=r"settings\.json is damaged"):
         RunFolder(tmp_path / "run", Run("karate", "dcm"))
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "thesis.txt").write_text("keep")
@@ -136,5 +136,5 @@ def test_what_is_no_fold_is_left_alone_and_a_broken_one_is_named(tmp_path, karat
     (tmp_path / "fold-0-old").mkdir()
     assert folder.finished() == [0]
     (tmp_path / "fold-0" / "fold.json").write_text("{")
-    with pytest.raises(LatopoError, match=r"fold-0 is broken .* delete it, and the fold is trained again"):
+    with pytest.raises(LatopoError, match=r"fold-0/fold\.json is damaged .* delete the folder of this fold"):
         train_folds(folder, karate, [0])

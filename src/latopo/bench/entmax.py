@@ -34,12 +34,7 @@ def measure(quick: bool = False) -> list[Measurement]:
 
 
 def compare(
-    name: str,
-    scores: Tensor,
-    sizes: Tensor,
-    alpha: float,
-    learned: bool,
-    peer: Callable[[Tensor, Tensor], Tensor],
+    name: str, scores: Tensor, sizes: Tensor, alpha: float, learned: bool, peer: Callable[[Tensor, Tensor], Tensor]
 ) -> Measurement:
     """Both sides on rows of these sizes, with the largest difference of their probabilities in the note."""
     ptr = torch.cat([torch.zeros(1, dtype=torch.int64), sizes.cumsum(0)])

@@ -9,9 +9,9 @@ import torch
 from torch import Tensor
 
 from latopo.bench.harness import Measurement, in_process, peak_megabytes
-from latopo.bench.search import DEGREE, clusters
+from latopo.bench.search import DEGREE, clusters, ours
 from latopo.complex.canonical import edge_keys
-from latopo.neighbors import NeighborSearch, entmax_neighbors, gain_for_degree
+from latopo.neighbors import NeighborSearch, gain_for_degree
 from latopo.nn import PolygonInference
 
 __all__ = ["measure", "stages"]
@@ -22,10 +22,9 @@ STEP = 1e-3  # how far points move until the later step, in standard deviations 
 
 
 class Stage(NamedTuple):
-    """Seconds of a stage, CPU seconds of all threads, the most memory of the process so far in MB, and a remark."""
+    """Seconds of a stage, the most memory of the process so far in MB, and a remark with the CPU time."""
 
     seconds: float
-    cpu: float
     megabytes: float
     note: str
 
@@ -37,13 +36,11 @@ def measure(quick: bool = False) -> list[Measurement]:
     first, later, cycles = found["first"], found["later"], found["polygons"]
     what, left = f"{count:,} clustered points, {THREADS} threads: {{}}", max(360.0 - first.seconds, 1.0)
     return [
-        Measurement(what.format("first forward + backward"), first.seconds, "6 min", 360.0, bar=1.0, note=_note(first)),
+        Measurement(what.format("first forward + backward"), first.seconds, "6 min", 360.0, bar=1.0, note=first.note),
         Measurement(what.format("peak memory"), cycles.megabytes, "8 GB", 8192.0, "MB", bar=1.0),
-        Measurement(what.format("later step"), later.seconds, "30 s", 30.0, bar=1.0, note=_note(later)),
+        Measurement(what.format("later step"), later.seconds, "30 s", 30.0, bar=1.0, note=later.note),
         Measurement(what.format("missed neighbours"), 1 - recall, "5 %", 0.05, "", bar=1.0, note="on 1,000 rows"),
-        Measurement(
-            what.format("cycles, polygons"), cycles.seconds, "rest of 6 min", left, bar=1.0, note=_note(cycles)
-        ),
+        Measurement(what.format("cycles, polygons"), cycles.seconds, "rest of 6 min", left, bar=1.0, note=cycles.note),
     ]
 
 
@@ -52,14 +49,14 @@ def stages(count: int) -> tuple[dict[str, Stage], float]:
     torch.set_num_threads(THREADS)  # of this process alone
     x, found = clusters(count), {}
     search = NeighborSearch("approximate")
-    step(clusters(5_000), 20.0, NeighborSearch("approximate"))  # compiles
+    ours(clusters(5_000), 20.0, NeighborSearch("approximate"))  # compiles
     gain = gain_for_degree(x, DEGREE, similarity="squared", search=search)
-    rows, found["first"] = timed(lambda: step(x, gain, search), lambda _: str(search.report))
+    (ptr, col, _), found["first"] = timed(lambda: ours(x, gain, search), lambda _: str(search.report))
     recall = search.report.recall if search.report is not None else None
     moved = x + STEP * torch.randn(x.shape, generator=torch.Generator().manual_seed(1))
-    _, found["later"] = timed(lambda: step(moved, gain, search), lambda _: str(search.report))
+    _, found["later"] = timed(lambda: ours(moved, gain, search), lambda _: str(search.report))
     inference = PolygonInference(4, polygon_share=0.2, candidate_budget=BUDGET).eval()
-    edges = undirected(*rows)
+    edges = undirected(ptr, col)
     _, found["polygons"] = timed(
         lambda: inference(x, edges),
         lambda polygons: (
@@ -68,14 +65,6 @@ def stages(count: int) -> tuple[dict[str, Stage], float]:
         ),
     )
     return found, 0.0 if recall is None else recall
-
-
-def step(x: Tensor, gain: float, search: NeighborSearch) -> tuple[Tensor, Tensor]:
-    """Forward and backward of the rows; their pointers and columns."""
-    x = x.clone().requires_grad_()
-    ptr, col, prob = entmax_neighbors(x, gain, similarity="squared", search=search)
-    prob.square().sum().backward()
-    return ptr, col
 
 
 def undirected(ptr: Tensor, col: Tensor) -> Tensor:
@@ -89,9 +78,5 @@ def timed(work: Callable[[], Any], remark: Callable[[Any], str]) -> tuple[Any, S
     """What the work returns, and what it took."""
     started, cpu = time.perf_counter(), time.process_time()
     answer = work()
-    stage = Stage(time.perf_counter() - started, time.process_time() - cpu, peak_megabytes(), remark(answer))
-    return answer, stage
-
-
-def _note(stage: Stage) -> str:
-    return f"{stage.cpu:.0f} s of CPU time; {stage.note}"
+    seconds, cpu = time.perf_counter() - started, time.process_time() - cpu
+    return answer, Stage(seconds, peak_megabytes(), f"{cpu:.0f} s of CPU time; {remark(answer)}")

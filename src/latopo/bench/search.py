@@ -24,11 +24,11 @@ def clusters(count: int, width: int = 32, spread: float = 4.0) -> Tensor:
     return x.add_(centres[torch.randint(len(centres), (count,), generator=generator)])
 
 
-def ours(x: Tensor, gain: float, search: NeighborSearch) -> Tensor:
-    """Forward and backward of the sparse rows; the gradient."""
+def ours(x: Tensor, gain: float, search: NeighborSearch) -> tuple[Tensor, Tensor, Tensor]:
+    """Forward and backward of the sparse rows: their pointers and columns, and the gradient."""
     x = x.clone().requires_grad_()
-    prob = entmax_neighbors(x, gain, similarity="squared", search=search)[2]
-    return torch.autograd.grad(prob.square().sum(), x)[0]
+    ptr, col, prob = entmax_neighbors(x, gain, similarity="squared", search=search)
+    return ptr, col, torch.autograd.grad(prob.square().sum(), x)[0]
 
 
 def measure(quick: bool = False) -> list[Measurement]:

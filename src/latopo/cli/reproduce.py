@@ -20,8 +20,7 @@ def reproduce(
     ] = None,
     models: Annotated[str | None, typer.Option(help="Models, such as mlp,dcm; by default those of the table.")] = None,
     values: Annotated[
-        str | None,
-        typer.Option(help="Rounds for depth, longest cycles for cycle-length, such as 0,1; all by default."),
+        str | None, typer.Option(help="Rounds for depth, longest cycles for cycle-length, such as 0,1; all by default.")
     ] = None,
     splits: Splits = _FOLDS,
     seeds: Annotated[

@@ -40,13 +40,7 @@ class PlantedTorus:
         return self.planted.edge_index
 
     def planted_share(self, polygons: Mapping[int, Tensor], weight: Tensor | None = None) -> float:
-        """Share of the polygons (or of their weight [P]) that lie inside a black face; NaN if there are none.
-
-        Example:
-            >>> data = planted_torus(side=6)
-            >>> data.planted_share(data.planted.polygons), data.planted_share(data.decoys.polygons)
-            (1.0, 0.0)
-        """
+        """Share of the polygons (or of their weight [P]) that lie inside a black face; NaN if there are none."""
         return _share_inside(self.planted, polygons, weight)
 
     def decoy_share(self, polygons: Mapping[int, Tensor], weight: Tensor | None = None) -> float:

@@ -10,19 +10,9 @@ from latopo.nn.topology_loss import EdgeForm
 from latopo.settings import Settings
 
 __all__ = [
-    "AllPolygons",
-    "BaselineSettings",
-    "Entmax",
-    "EntmaxPolygons",
-    "Latent",
-    "NetSettings",
-    "Own",
-    "SeparateGiven",
-    "SharedGiven",
-    "TopK",
-    "TopKPolygons",
-    "Weighing",
-]
+    "AllPolygons", "BaselineSettings", "Entmax", "EntmaxPolygons", "Latent", "NetSettings", "Own", "SeparateGiven",
+    "SharedGiven", "TopK", "TopKPolygons", "Weighing",
+]  # fmt: skip
 
 
 @dataclass(frozen=True)

@@ -91,13 +91,7 @@ def _markdown_grid(grid: _Grid) -> str:
 
 
 def markdown(table: ResultTable) -> str:
-    """The table, its caption, the tests and the notes as GitHub Markdown.
-
-    Example:
-        >>> from latopo.reproduce.tables import build_table
-        >>> print(markdown(build_table("homophily", [], ["texas"], ["dcm"], ["honest"])).splitlines()[4])
-        | without | dcm | honest | – |
-    """
+    """The table, its caption, the tests and the notes as GitHub Markdown."""
     parts = [f"# {_escape_markdown(table.experiment.title)}", _markdown_grid(_main_grid(table))]
     if not table.tests.empty:
         parts += ["## Are our models better than the baselines?", _markdown_grid(_test_grid(table))]
@@ -134,13 +128,7 @@ def _latex_grid(grid: _Grid) -> str:
 
 
 def latex(table: ResultTable) -> str:
-    """The table, the tests, caption and notes as one LaTeX ``table*``; needs the packages booktabs and graphicx.
-
-    Example:
-        >>> from latopo.reproduce.tables import build_table
-        >>> print(latex(build_table("depth", [], ["cora"], protocols=["honest"])).splitlines()[7])
-        without & dcm, rounds = 1 & honest & -- \\\\
-    """
+    """The table, the tests, caption and notes as one LaTeX ``table*``; needs the packages booktabs and graphicx."""
     grids = [_main_grid(table)] + ([_test_grid(table)] if not table.tests.empty else [])
     bodies = [rf"\resizebox{{\textwidth}}{{!}}{{{_latex_grid(grid)}}}" for grid in grids]
     caption = " ".join([table.caption, *(f"{note.rstrip('.')}." for note in table.notes)]).translate(_LATEX)

@@ -9,6 +9,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean, stdev
 
+from scipy.special import stdtr  # the t distribution alone; scipy.stats takes seconds to import
+
 from latopo.errors import LatopoError
 from latopo.reproduce.record import Record
 
@@ -124,13 +126,8 @@ def corrected_paired_t(ours: Mapping[int, float], baseline: Mapping[int, float],
         is_zero = abs(mean) <= _ROUNDING * largest
         return PairedTest(mean, 0.0 if is_zero else None, 1.0 if is_zero else None, len(common))
     statistic = mean / (std * math.sqrt(1 / len(common) + test_train_ratio))
-    return PairedTest(mean, statistic, _two_sided(statistic, len(common) - 1), len(common))
-
-
-def _two_sided(statistic: float, degrees: int) -> float:
-    from scipy.special import stdtr  # the t distribution alone; scipy.stats takes seconds to import
-
-    return float(2 * stdtr(degrees, -abs(statistic)))
+    p_value = float(2 * stdtr(len(common) - 1, -abs(statistic)))
+    return PairedTest(mean, statistic, p_value, len(common))
 
 
 def holm(p_values: Sequence[float | None]) -> list[float | None]:

@@ -1,6 +1,5 @@
 """What a training shows while it runs: bars on a terminal, plain lines elsewhere; all on standard error."""
 
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 if TYPE_CHECKING:
@@ -32,12 +31,6 @@ class TrainingProgress:
         total: how many there are in all.
         done: how many were done before.
         console: where to; standard error by default.
-
-    Example:
-        >>> with TrainingProgress(total=1) as progress:
-        ...     on_epoch = progress.start("fold 0", epochs=1)
-        ...     on_epoch({"loss": 0.5})
-        ...     progress.finish("fold 0: done")
     """
 
     def __init__(self, total: int, done: int = 0, console: "Console | None" = None) -> None:
@@ -75,10 +68,6 @@ class TrainingProgress:
         """End one of them with a line that stays."""
         self._drop_inner()
         self._bars.advance(self._outer)
-        self.note(line)
-
-    def note(self, line: str) -> None:
-        """Print a line above the bars."""
         self._bars.console.print(line, markup=False, highlight=False, soft_wrap=True)
 
     def _drop_inner(self) -> None:
@@ -91,8 +80,6 @@ class TrainingProgress:
         self._bars.start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         """Remove them."""
         self._bars.stop()

@@ -40,6 +40,7 @@ import pandas as pd
 from torch_geometric.data import Data
 
 from latopo._files import atomic_path
+from latopo._stored import read_json
 from latopo._version import __version__
 from latopo.errors import LatopoError
 from latopo.models import save_model
@@ -109,7 +110,8 @@ class RunFolder:
     def summarize(self) -> dict[str, Any]:
         """Write ``summary.json`` and the tables of all finished folds; returns the summary."""
         folders = [self.path / f"fold-{fold}" for fold in self.finished()]
-        folds = [_read_fold(folder) for folder in folders]
+        remedy = "delete the folder of this fold, and it is trained again"
+        folds = [read_json(folder / "fold.json", {"test_score": float | int}, remedy=remedy) for folder in folders]
         scores = [fold["test_score"] for fold in folds]
         score = {
             "mean": fmean(scores) if scores else None,
@@ -173,12 +175,8 @@ def _describe(run: Run, snapshot_epochs: tuple[int, ...]) -> dict[str, Any]:
 
 
 def _check_same(path: Path, wanted: dict[str, Any]) -> None:
-    try:
-        found = json.loads((path / "settings.json").read_text())
-        differing = [name for name in wanted if found.get(name) != wanted[name]]
-    except (ValueError, AttributeError) as error:
-        raise LatopoError(f"{path / 'settings.json'} is broken ({error}); give another folder with --out") from error
-    if differing:
+    found = read_json(path / "settings.json", dict, remedy="give another folder with --out")
+    if differing := [name for name in wanted if found.get(name) != wanted[name]]:
         named = [name for name in differing if name != "resolved"]  # which repeats the others at length
         changes = ", ".join(f"{name} {found.get(name)!r} (now {wanted[name]!r})" for name in named)
         changes = changes or "other defaults of its model than today's"
@@ -195,15 +193,6 @@ def _make(path: Path) -> None:
 def _write_json(path: Path, content: dict[str, Any]) -> None:
     with atomic_path(path) as draft:
         draft.write_text(json.dumps(content, indent=2) + "\n")
-
-
-def _read_fold(folder: Path) -> dict[str, Any]:
-    try:
-        fold: dict[str, Any] = json.loads((folder / "fold.json").read_text())
-        float(fold["test_score"])
-    except (OSError, ValueError, TypeError, KeyError) as error:
-        raise LatopoError(f"{folder} is broken ({error}); delete it, and the fold is trained again") from error
-    return fold
 
 
 def _write_fold(folder: Path, data: Data, result: FoldResult) -> None:
