@@ -13,10 +13,9 @@ import argparse
 from statistics import fmean
 from typing import Any
 
-from latopo.reproduce.systems import uses_graph
-
 from latopo.cli.train import parse_settings
 from latopo.data import list_datasets
+from latopo.models import SYSTEMS
 from latopo.reproduce import Record, Store
 from latopo.reproduce.experiments import default_settings
 from latopo.reproduce.statistics import corrected_paired_t, fold_means
@@ -50,10 +49,11 @@ def main() -> None:
 
 def select(records: list[Record], model: str, dataset: str, graph: bool, named: dict[str, Any]) -> list[Record]:
     """The runs of a model with these settings; an MLP, which sees no graph, stands beside both."""
+    place = (model, dataset, graph and SYSTEMS[model].uses_graph)
     return [
         record
         for record in records
-        if (record.unit.model, record.unit.dataset, record.unit.graph) == (model, dataset, graph and uses_graph(model))
+        if (record.unit.model, record.unit.dataset, record.unit.graph) == place
         and record.unit.settings == default_settings(dataset, record.unit.protocol) | named
     ]
 

@@ -15,7 +15,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from latopo._environment import environment
-from latopo._files import atomic_path
+from latopo._files import write_files
 from latopo.bench.harness import Measurement
 from latopo.errors import LatopoError
 
@@ -70,18 +70,14 @@ def _cells(row: dict[str, Any]) -> list[str]:
 
 
 def _write(out: Path, name: str, rows: list[Measurement], quick: bool) -> None:
-    out.mkdir(parents=True, exist_ok=True)
-    results = out / "results.json"
+    results, readme = out / "results.json", out / "README.md"
     stored = json.loads(results.read_text()) if results.exists() else {}
     stored[name] = {"quick": quick, "machine": machine(), "rows": [row.to_dict() for row in rows]}
-    with atomic_path(results) as draft:
-        draft.write_text(json.dumps(stored, indent=2, ensure_ascii=False) + "\n")
-    readme = out / "README.md"
     text = readme.read_text() if readme.exists() else f"# Benchmarks\n\n{_BEGIN}\n{_END}\n"
-    before, rest = text.split(_BEGIN, 1)
-    after = rest.split(_END, 1)[1]
-    with atomic_path(readme) as draft:
-        draft.write_text(f"{before}{_BEGIN}\n{_markdown(stored)}{_END}{after}")
+    before, after = text.split(_BEGIN, 1)[0], text.split(_END, 1)[1]
+    text = f"{before}{_BEGIN}\n{_markdown(stored)}{_END}{after}"
+    content = json.dumps(stored, indent=2, ensure_ascii=False) + "\n"
+    write_files(out, {results.name: content.encode(), readme.name: text.encode()})
 
 
 def _markdown(stored: dict[str, Any]) -> str:

@@ -95,9 +95,8 @@ def describe_cost(
     rates: dict[tuple[object, ...], float | None] = {like: fmean(seconds) for like, seconds in measured.items()}
     costs = []
     for unit in units:
-        kind = next((like for like in _likenesses(unit) if like in rates), None)
-        if kind is None:
-            kind = next(_likenesses(unit))
+        kind = next((like for like in _likenesses(unit) if like in rates), next(_likenesses(unit)))
+        if kind not in rates:
             seconds = probe(unit)
             rates[kind] = None if seconds is None else seconds / _epochs(unit)
         rate = rates[kind]
@@ -119,12 +118,10 @@ def _epochs(unit: Unit) -> float:
 def _in_words(costs: Sequence[float | None], jobs: int) -> str:
     known = [cost for cost in costs if cost is not None]
     runs, time = "1 run" if len(costs) == 1 else f"{len(costs)} runs", _readable(sum(known) / jobs)
-    if not costs:
-        return "nothing left to run"
+    if len(known) == len(costs):
+        return f"{runs}: about {time}" if costs else "nothing left to run"
     if not known:
         return f"{runs} of unknown cost"
-    if len(known) == len(costs):
-        return f"{runs}: about {time}"
     return f"{runs}: about {time} for {len(known)} of them, {len(costs) - len(known)} of unknown cost"
 
 
