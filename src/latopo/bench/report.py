@@ -15,7 +15,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from latopo._environment import environment
-from latopo._files import write_files
+from latopo._files import atomic_path
 from latopo.bench.harness import Measurement
 from latopo.errors import LatopoError
 
@@ -76,8 +76,10 @@ def _write(out: Path, name: str, rows: list[Measurement], quick: bool) -> None:
     text = readme.read_text() if readme.exists() else f"# Benchmarks\n\n{_BEGIN}\n{_END}\n"
     before, after = text.split(_BEGIN, 1)[0], text.split(_END, 1)[1]
     text = f"{before}{_BEGIN}\n{_markdown(stored)}{_END}{after}"
-    content = json.dumps(stored, indent=2, ensure_ascii=False) + "\n"
-    write_files(out, {results.name: content.encode(), readme.name: text.encode()})
+    out.mkdir(parents=True, exist_ok=True)
+    for path, content in ((results, json.dumps(stored, indent=2, ensure_ascii=False) + "\n"), (readme, text)):
+        with atomic_path(path) as draft:
+            draft.write_text(content)
 
 
 def _markdown(stored: dict[str, Any]) -> str:

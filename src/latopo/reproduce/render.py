@@ -6,7 +6,7 @@ from typing import Any
 
 import pandas as pd
 
-from latopo._files import write_files
+from latopo._files import atomic_path
 from latopo.reproduce.experiments import DATASET_TITLES
 from latopo.reproduce.paper import contradictions, paper_number
 from latopo.reproduce.tables import ResultTable
@@ -147,6 +147,9 @@ def write_table(table: ResultTable, folder: str | os.PathLike[str]) -> list[Path
     frames = {".csv": table.cells.drop(columns="scores"), "-folds.csv": folds}
     frames |= {} if table.tests.empty else {"-tests.csv": table.tests}
     texts |= {ending: frame.to_csv(index=False, lineterminator="\n") for ending, frame in frames.items()}
-    files = {f"{table.experiment.name}{ending}": text.encode() for ending, text in texts.items()}
-    write_files(folder, files)
-    return [Path(folder) / name for name in files]
+    Path(folder).mkdir(parents=True, exist_ok=True)
+    paths = [Path(folder) / f"{table.experiment.name}{ending}" for ending in texts]
+    for path, text in zip(paths, texts.values(), strict=True):
+        with atomic_path(path) as draft:
+            draft.write_text(text, encoding="utf-8", newline="")
+    return paths
