@@ -49,7 +49,7 @@ def test_spellings(spelling, name):
 
 def test_names_are_unique_and_found():
     names = list_datasets()
-    assert len(set(names)) == len(names) == 19
+    assert len(set(names)) == len(names) == 25
     assert all(find_dataset(name).name == name for name in names)
 
 

@@ -25,7 +25,8 @@ def datasets(
     """List the data sets: size, edge homophily, source, and whether their files are here.
 
     Edges are pairs of nodes that are joined. Homophily is that of the edges as the files list them, with each direction
-    and self-loops counted, as in the paper.
+    and self-loops counted, as in the paper. Of a set of graphs all nodes and edges are counted; --json also says how
+    many graphs there are.
 
     Statistics are measured on the first call, which takes a few seconds, and kept. Files that are not here are
     downloaded when the data set is first used.

@@ -13,7 +13,7 @@ _FOLDS, _PROTOCOLS = "0-9", "honest,paper"
 
 def reproduce(
     what: Annotated[
-        str, typer.Argument(help="table1, table2, sampling, depth, cycle-length, homophily, figures or all.")
+        str, typer.Argument(help="table1, table2, sampling, depth, cycle-length, homophily, graphs, figures or all.")
     ] = "all",
     datasets: Annotated[
         str | None, typer.Option(help="Data sets, such as texas,cora; by default those of the table.")
@@ -128,10 +128,10 @@ def _names(text: str, option: str) -> list[str]:
 
 
 def _models(text: str) -> list[str]:
-    from latopo.models import SYSTEMS
+    from latopo.models import GRAPH_SYSTEMS, SYSTEMS
     from latopo.reproduce.experiments import choose
 
-    return list(choose("--models", "model", tuple(SYSTEMS), _names(text, "--models")))
+    return list(choose("--models", "model", (*SYSTEMS, *GRAPH_SYSTEMS), _names(text, "--models")))
 
 
 def _parse_shard(text: str | None) -> tuple[int, int] | None:

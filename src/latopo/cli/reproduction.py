@@ -12,7 +12,7 @@ from typing import Any
 import typer
 
 from latopo._device import find_device
-from latopo.data import load
+from latopo.data.graph_loading import load_any
 from latopo.errors import LatopoError
 from latopo.reproduce import Record, Store, Unit, build_table, describe_cost, plan_units, train_units, write_table
 from latopo.reproduce.experiments import experiment
@@ -80,7 +80,7 @@ def train_tables(what: str, tables: list[str], chosen: Choice, work: Work) -> in
         units = units[work.shard[0] - 1 :: work.shard[1]]  # of all runs, whatever is done: parts never overlap
     todo = [unit for unit in units if unit.key not in store and unit.key not in done]
     for dataset in dict.fromkeys(unit.dataset for unit in todo):
-        load(dataset, work.data_root)
+        load_any(dataset, work.data_root)
     if work.dry_run:
         _say_cost(len(units), todo, [*done.records(), *store.records()], work)
         return 0

@@ -22,8 +22,13 @@ Splits = Annotated[str, typer.Option(help="Folds, such as 0-9, 3 or 0,2,5-7.")]
 
 def train(
     dataset: Annotated[str, typer.Argument(help="A name from `latopo datasets`.")],
-    model: Annotated[str, typer.Option(help="A name from `latopo models`.")] = "dcm",
-    graph: Annotated[bool, typer.Option(help="Give the model the data set's graph.")] = False,
+    model: Annotated[
+        str | None, typer.Option(help="A name from `latopo models`; by default dcm, for sets of graphs cells-rings.")
+    ] = None,
+    graph: Annotated[
+        bool | None,
+        typer.Option("--graph/--no-graph", help="Give the model the graph; only sets of graphs do so by default."),
+    ] = None,
     protocol: Annotated[
         str, typer.Option(help="honest: a validation chunk chooses; paper: the best test score is reported.")
     ] = "honest",
@@ -47,12 +52,15 @@ def train(
     The same command goes on where it stopped. The folder holds settings, metrics of every epoch, complexes, weights and
     predictions; `latopo report` shows it.
     """
+    from latopo.data import find_dataset
     from latopo.training import Run, RunFolder
     from latopo.training.tensorboard import check_tensorboard
 
     folds = parse_numbers(splits, "--splits", 9)
     settings = parse_settings(setting or []) | ({} if epochs is None else {"epochs": epochs})
-    run = Run(dataset, model, graph, protocol, seed, settings)  # type: ignore[arg-type]  # checked there
+    many = find_dataset(dataset).level == "graph"
+    model = model or ("cells-rings" if many else "dcm")
+    run = Run(dataset, model, many if graph is None else graph, protocol, seed, settings)  # type: ignore[arg-type]  # checked there
     kept = [epoch for epoch in parse_numbers(snapshots, "--snapshots", empty=True) if epoch <= run.training().epochs]
     if tensorboard:
         check_tensorboard()
@@ -107,14 +115,14 @@ def check_data_root(command: str, data_root: Path | None) -> None:
 
 def _load(run: "Run", data_root: Path | None, device: str) -> Any:
     from latopo._device import find_device
-    from latopo.data import load
-    from latopo.training.protocol import new_model
+    from latopo.data.graph_loading import load_any
+    from latopo.training.protocol import first_trainer
 
     check_data_root("train", data_root)
     if run.graph and not run.system.uses_graph:
         typer.echo(f"note: {run.model} ignores the graph", err=True)
-    data = load(run.entry.name, data_root).to(find_device(device))
-    new_model(data, run)  # settings that no model knows are refused before a folder is made
+    data = load_any(run.entry.name, data_root).to(find_device(device))
+    first_trainer(data, run, 0)  # settings that no model knows are refused before a folder is made
     return data
 
 

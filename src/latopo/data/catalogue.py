@@ -8,6 +8,7 @@ from latopo.data.raw_files import paths_under
 from latopo.errors import LatopoError
 
 Task = Literal["classification", "regression"]
+Level = Literal["node", "graph"]
 FeatureTreatment = Literal["row-normalised", "as given", "standardised", "unit range"]
 
 
@@ -37,6 +38,9 @@ class DatasetEntry:
             by their largest value.
         task: what ``y`` is.
         has_graph: whether a graph is given; tables have none.
+        level: what has a target: the nodes of one graph (or the rows of a table), or each graph of a set
+            (:func:`latopo.data.load_graphs`).
+        coordinates: whether the attributes of the nodes say where they are, so that graphs can be point clouds.
         fold_seed: seed of the ten folds; the authors' for the paper's nine graphs, 0 for all others.
         epochs: how long the paper trains; sets that are not in the paper follow those of their kind.
         gain: the gain γ that the authors start from; None if they do not use the data set.
@@ -53,6 +57,8 @@ class DatasetEntry:
     features: FeatureTreatment = "as given"
     task: Task = "classification"
     has_graph: bool = True
+    level: Level = "node"
+    coordinates: bool = False
     fold_seed: int = 0
     epochs: int = 200
     gain: float | None = None
@@ -123,6 +129,15 @@ _TABLE = DatasetEntry(
     features="standardised",
     has_graph=False,
 )
+_TU = DatasetEntry(
+    name="{name}",
+    title="{title}",
+    source="chrsmrrs.github.io/datasets",
+    reader="latopo.data.graph_loading:read_tu",
+    path="TUDataset/{title}/raw",
+    level="graph",
+    epochs=40,
+)
 
 
 def _entry(family: DatasetEntry, title: str, **facts: Any) -> DatasetEntry:
@@ -147,6 +162,12 @@ _ENTRIES = (
     _entry(_WEBKB, "Actor", path="Actor/raw", aliases=("film",)),
     _entry(_FILTERED, "Chameleon"),
     _entry(_FILTERED, "Squirrel"),
+    _entry(_TU, "MUTAG"),
+    _entry(_TU, "PROTEINS"),
+    _entry(_TU, "NCI1", epochs=20),
+    _entry(_TU, "NCI109", epochs=20),
+    _entry(_TU, "BZR", coordinates=True),
+    _entry(_TU, "DHFR", coordinates=True),
     _entry(_TABLE, "Digits", features="unit range"),
     _entry(_TABLE, "Wine"),
     _entry(_TABLE, "Breast cancer"),

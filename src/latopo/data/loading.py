@@ -42,6 +42,8 @@ def load(name: str, data_root: AnyPath | None = None) -> Data:
         (torch.Size([34, 34]), torch.Size([2, 156]), 4)
     """
     entry = find_dataset(name)
+    if entry.level == "graph":
+        raise LatopoError(f"load: {entry.title} is a set of graphs; use latopo.data.load_graphs")
     return _prepare(load_untreated(entry, data_root), entry)
 
 
@@ -74,7 +76,7 @@ def from_data(
     if own.edge_index is not None:
         check_edge_index("from_data", own.edge_index, len(x))
     entry = DatasetEntry(
-        name=_own_name(name),
+        name=own_name("from_data", name),
         title=name,
         source="your own data",
         reader="",
@@ -172,12 +174,13 @@ def _own_targets(y: Any, num_nodes: int) -> Tensor:
     return y
 
 
-def _own_name(name: str) -> str:
+def own_name(caller: str, name: str) -> str:
+    """The name, unless it is one of the catalogue."""
     try:
         known = find_dataset(name).title
     except LatopoError:
         return name
-    raise LatopoError(f"from_data: {name!r} is {known} of the catalogue; give your data a name of their own")
+    raise LatopoError(f"{caller}: {name!r} is {known} of the catalogue; give your data a name of their own")
 
 
 def _shape(value: Any) -> str:

@@ -12,9 +12,11 @@ import sys
 from functools import cache
 from http.client import HTTPException
 from importlib.resources import files
+from io import BytesIO
 from pathlib import Path
 from typing import NamedTuple
 from urllib.request import urlopen
+from zipfile import BadZipFile, ZipFile
 
 from latopo.data.cache import cache_root, written_atomically
 from latopo.errors import LatopoError
@@ -31,7 +33,10 @@ class RawFile(NamedTuple):
 
 @cache
 def registry() -> dict[str, RawFile]:
-    """Every raw file by its path under the data root; a line of ``raw_files.txt`` is path, SHA-256 and address."""
+    """Every raw file by its path under the data root; a line of ``raw_files.txt`` is path, SHA-256 and address.
+
+    ``….zip#name`` is a file in an archive.
+    """
     lines = (files("latopo.data") / "raw_files.txt").read_text(encoding="utf-8").splitlines()
     return {path: RawFile(sha256, url) for path, sha256, url in map(str.split, lines)}
 
@@ -84,8 +89,8 @@ def _download(known: RawFile, target: Path, more: int) -> None:
     print(f"Downloading {known.url}", file=sys.stderr)
     try:
         with urlopen(known.url, timeout=60) as answer:
-            content = answer.read()
-    except (OSError, HTTPException) as error:
+            content = _member(answer.read(), known.url)
+    except (OSError, HTTPException, BadZipFile, KeyError) as error:
         rest = f" (and {more} more beside it)" if more else ""
         reason = " ".join(f"{type(error).__name__}: {error}".split())
         raise LatopoError(
@@ -95,6 +100,15 @@ def _download(known: RawFile, target: Path, more: int) -> None:
     _verify(known.url, hashlib.sha256(content).hexdigest(), known.sha256)
     with written_atomically(target) as draft:
         draft.write_bytes(content)
+
+
+def _member(content: bytes, url: str) -> bytes:
+    """The file that an address means: of ``….zip#name`` the one of that name in the archive."""
+    _, sign, name = url.partition("#")
+    if not sign:
+        return content
+    with ZipFile(BytesIO(content)) as archive:
+        return archive.read(name)
 
 
 def _verify(what: AnyPath, found: str, expected: str) -> None:

@@ -27,6 +27,7 @@ class Statistics:
             Directed edges count one by one and self-loops count, as in the paper's tables.
         mean_degree: neighbours per node, ``2 * edges / nodes``.
         duplicate_rows: rows of features that are equal to an earlier row.
+        graphs: number of graphs of a set, whose nodes and edges are counted together; None for one graph or table.
     """
 
     nodes: int
@@ -36,6 +37,7 @@ class Statistics:
     homophily: float | None
     mean_degree: float | None
     duplicate_rows: int
+    graphs: int | None = None
 
 
 def dataset_statistics(name: str, data_root: AnyPath | None = None) -> Statistics:
@@ -46,7 +48,8 @@ def dataset_statistics(name: str, data_root: AnyPath | None = None) -> Statistic
         return known
     from latopo.data.loading import load_untreated
 
-    measured = measure(load_untreated(entry, data_root))
+    data = load_untreated(entry, data_root)
+    measured = measure(data) if entry.level == "node" else measure_graphs(data)
     with written_atomically(cache_file("statistics", f"{entry.name}.json")) as draft:
         draft.write_text(json.dumps(asdict(measured)), encoding="utf-8")
     return measured
@@ -71,6 +74,13 @@ def measure(data: "Data") -> Statistics:
         mean_degree = 2 * edges / nodes
         homophily = float((data.y[data.edge_index[0]] == data.y[data.edge_index[1]]).double().mean())
     return Statistics(nodes, features, classes, edges, homophily, mean_degree, _count_duplicate_rows(data.x))
+
+
+def measure_graphs(data: "Data") -> Statistics:
+    """Measure a set of graphs, as :func:`latopo.data.graph_loading.read_tu` gives it: each edge once."""
+    nodes, edges, features = data.x.size(0), data.edge_index.size(1), data.x.size(1) + data.attributes.size(1)
+    classes, repeated = int(data.y.max()) + 1, _count_duplicate_rows(data.x)
+    return Statistics(nodes, features, classes, edges, None, 2 * edges / nodes, repeated, graphs=data.y.numel())
 
 
 def _count_edges(edge_index: "Tensor", num_nodes: int) -> int:

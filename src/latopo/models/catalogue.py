@@ -6,10 +6,13 @@ To add one is to add an entry here. Command line, tables, report and documentati
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from latopo.data.catalogue import Level
 from latopo.errors import LatopoError
 from latopo.models.alpha_diffusion import AlphaDiffusion
 from latopo.models.branch_net import BranchNet, DCMNet, DGMNet
 from latopo.models.gcn import GCN
+from latopo.models.graph_net import GraphNet
+from latopo.models.graph_settings import AllRings, ChosenRings
 from latopo.models.mlp import MLP
 from latopo.models.model import Model
 from latopo.models.settings import (
@@ -27,7 +30,7 @@ from latopo.models.settings import (
 )
 from latopo.settings import Settings, changed
 
-__all__ = ["SYSTEMS", "Role", "System", "build_model", "find_system"]
+__all__ = ["GRAPH_SYSTEMS", "SYSTEMS", "Role", "System", "build_model", "find_system"]
 
 Role = Literal["baseline", "paper", "ours", "ablation"]
 
@@ -54,6 +57,11 @@ class System:
     settings: Settings
     needs_graph: bool = False
     authors_gain: bool = False
+
+    @property
+    def level(self) -> Level:
+        """Whether it predicts nodes or graphs."""
+        return self.model.level
 
     @property
     def uses_graph(self) -> bool:
@@ -147,6 +155,29 @@ SYSTEMS: dict[str, System] = {
     )
 }  # fmt: skip
 
+# One recipe for all sets of graphs, chosen on validation parts (docs/graphs.md); they differ in their cells alone.
+GRAPH_SYSTEMS: dict[str, System] = {
+    system.name: system
+    for system in (
+        System(
+            "gin", "baseline", "a network whose nodes listen to their neighbours, without cells", GraphNet,
+            GraphNet.default.change(edge_features=False),
+        ),
+        System(
+            "cells-edges", "baseline", "a network on the nodes and edges of each graph, without polygons", GraphNet,
+            GraphNet.default,
+        ),
+        System(
+            "cells-rings", "ours", "a network on nodes, edges and every ring of up to six edges", GraphNet,
+            GraphNet.default.change(rings=AllRings()),
+        ),
+        System(
+            "cells-chosen", "ours", "a network on nodes, edges and the rings that it chooses as polygons", GraphNet,
+            GraphNet.default.change(rings=ChosenRings()),
+        ),
+    )
+}  # fmt: skip
+
 
 def find_system(name: str) -> System:
     """The entry of that name.
@@ -155,9 +186,10 @@ def find_system(name: str) -> System:
         >>> find_system("dcm").role
         'paper'
     """
-    if name not in SYSTEMS:
-        raise LatopoError(f"model: expected one of {', '.join(SYSTEMS)}, got {name!r}")
-    return SYSTEMS[name]
+    known = SYSTEMS | GRAPH_SYSTEMS
+    if name not in known:
+        raise LatopoError(f"model: expected one of {', '.join(known)}, got {name!r}")
+    return known[name]
 
 
 def build_model(name: str, in_channels: int, out_channels: int, graph: bool = False, **changes: Any) -> Model:

@@ -6,6 +6,7 @@ from typing import Any, ClassVar, NamedTuple, Protocol
 from torch import Tensor, nn
 
 from latopo.complex import CellComplex
+from latopo.data.catalogue import Level
 from latopo.nn.alpha_dgm import LatentGraph
 from latopo.nn.polygon_inference import LatentPolygons
 from latopo.nn.query_neighborhoods import QueryCells
@@ -67,11 +68,13 @@ class Model(nn.Module):
     Attributes:
         uses_graph: whether a given graph makes a difference.
         solves: whether it fits itself at once (:meth:`solve`); all others are trained by Adam.
+        level: whether it predicts the nodes of one graph, or graphs.
     """
 
     default: ClassVar[Settings]
     uses_graph: ClassVar[bool] = True
     solves: ClassVar[bool] = False
+    level: ClassVar[Level] = "node"
 
     def __init__(self, in_channels: int, out_channels: int, settings: Any = None, **changes: Any) -> None:
         super().__init__()

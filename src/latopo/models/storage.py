@@ -15,6 +15,7 @@ from latopo.errors import LatopoError
 from latopo.models.alpha_diffusion import AlphaDiffusion
 from latopo.models.branch_net import BranchNet, DCMNet, DGMNet
 from latopo.models.gcn import GCN
+from latopo.models.graph_net import GraphNet
 from latopo.models.mlp import MLP
 from latopo.models.model import Model
 from latopo.settings import from_plain, to_plain
@@ -22,7 +23,9 @@ from latopo.settings import from_plain, to_plain
 __all__ = ["load_model", "model_files", "save_model"]
 
 FORMAT = 2
-_CLASSES: dict[str, type[Model]] = {cls.__name__: cls for cls in (MLP, GCN, BranchNet, DGMNet, DCMNet, AlphaDiffusion)}
+_CLASSES: dict[str, type[Model]] = {
+    cls.__name__: cls for cls in (MLP, GCN, BranchNet, DGMNet, DCMNet, AlphaDiffusion, GraphNet)
+}
 _FORM = {"format": int, "class": {*_CLASSES}, "in_channels": int, "out_channels": int, "settings": object}
 
 
@@ -40,6 +43,7 @@ def model_files(model: Model) -> dict[str, bytes]:
         "class": type(model).__name__,
         "in_channels": model.in_channels,
         "out_channels": model.out_channels,
+        **({"edge_channels": model.edge_channels} if isinstance(model, GraphNet) else {}),
         "settings": to_plain(model.settings),
     }
     return {"weights.safetensors": to_bytes(weights), "model.json": json.dumps(described, indent=2).encode()}
@@ -58,7 +62,8 @@ def load_model(folder: str | os.PathLike[str]) -> Model:
     try:
         cls = _CLASSES[described["class"]]
         settings = from_plain(type(cls.default), described["settings"])
-        model = cls(described["in_channels"], described["out_channels"], settings)
+        more = {name: described[name] for name in ("edge_channels",) if name in described}
+        model = cls(described["in_channels"], described["out_channels"], settings, **more)
         model.load_state_dict(from_bytes(weights))
     except (TypeError, RuntimeError, KeyError, SafetensorError, LatopoError) as error:
         raise LatopoError(f"load_model: the files in {source} are broken or do not belong together: {error}") from error

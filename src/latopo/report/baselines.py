@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from latopo.errors import LatopoError
-from latopo.models import SYSTEMS
+from latopo.models import GRAPH_SYSTEMS, SYSTEMS
 from latopo.report.read_files import read_json
 from latopo.report.report_data import TEST, TRAIN, Baseline, Points
 from latopo.reproduce.paper import paper_number
@@ -18,7 +18,8 @@ __all__ = ["find_baselines", "system_words"]
 
 def system_words(model: str) -> str:
     """A line of words about a model, for people who do not know its name."""
-    return SYSTEMS[model].words if model in SYSTEMS else "a custom model"
+    known = SYSTEMS | GRAPH_SYSTEMS
+    return known[model].words if model in known else "a custom model"
 
 
 def find_baselines(
@@ -59,7 +60,7 @@ def _runs_nearby(folder: Path, ours: Mapping[str, Any], folds: Mapping[int, Poin
             alike = settings["epochs"] == ours["epochs"] and settings["settings"].items() <= ours["settings"].items()
         except (LatopoError, LookupError, TypeError, ValueError, AttributeError):
             continue  # another data set, someone else's folder, or a damaged one
-        system = SYSTEMS.get(baseline.name)
+        system = (SYSTEMS | GRAPH_SYSTEMS).get(baseline.name)
         if system is not None and system.role == "baseline" and baseline.name != ours["model"] and alike:
             found.setdefault(baseline.name, baseline)
     return list(found.values())

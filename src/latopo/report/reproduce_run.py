@@ -6,7 +6,7 @@ from typing import Any
 from latopo.errors import LatopoError
 from latopo.report.report_data import ReportData, ShownCell, ShownRow, ShownTable
 from latopo.reproduce import Record, Store, build_table
-from latopo.reproduce.experiments import DATASET_TITLES, DEVELOPMENT, EXPERIMENTS
+from latopo.reproduce.experiments import DATASET_TITLES, EXPERIMENTS
 from latopo.reproduce.tables import ResultTable
 from latopo.reproduce.unit import PROTOCOLS, Protocol
 
@@ -40,7 +40,7 @@ def read_results(folder: Path) -> ReportData:
 def _tables(name: str, records: list[Record], protocol: Protocol) -> list[ShownTable]:
     experiment = EXPERIMENTS[name]
     seen = {record.unit.dataset for record in records if record.unit.protocol == protocol}
-    datasets = [dataset for dataset in (*experiment.datasets, *DEVELOPMENT) if dataset in seen]
+    datasets = [dataset for dataset in experiment.known_datasets if dataset in seen]
     if not datasets:
         return []
     table = build_table(name, records, datasets, protocols=[protocol])

@@ -16,6 +16,9 @@ from latopo.report.report_data import ROLES, Baseline, History, Points, ReportDa
 
 __all__ = ["read_train_run"]
 
+# Entries of a fold that are no numbers.
+_LISTS = ("fold", "search", "drawn", "sizes", "labels", "curve")
+
 
 def read_train_run(folder: Path, fold: int | None = None, baselines: Sequence[Path] | None = None) -> ReportData:
     """Read a run folder, as :func:`~latopo.report.read_run`; one fold is drawn, score and curves are of all."""
@@ -32,9 +35,9 @@ def read_train_run(folder: Path, fold: int | None = None, baselines: Sequence[Pa
     matrices = [matrix for item in points.values() if (matrix := confusion_matrix(item)) is not None]
     return ReportData(
         title=f"{settings['model']} on {settings['title']}",
-        story=_story(settings, points[drawn], len(results)),
+        story=_story(settings, points[drawn], len(results), _of_graphs(results[drawn])),
         score=_score(summary, find_baselines(folder, settings, points, baselines)),
-        points=points[drawn],
+        points=_drawn_nodes(results[drawn]) if _of_graphs(results[drawn]) else points[drawn],
         snapshots=snapshots,
         shown=shown,
         histories={f"fold {number}": history for number, history in histories.items()},
@@ -42,6 +45,19 @@ def read_train_run(folder: Path, fold: int | None = None, baselines: Sequence[Pa
         settings=_flat_settings(settings, results[drawn]),
         notes=_notes(settings, results, drawn, bool(snapshots)),
     )
+
+
+def _of_graphs(result: Mapping[str, Any]) -> bool:
+    """Whether the run predicts graphs: the complex is then that of a few of them."""
+    return "drawn" in result
+
+
+def _drawn_nodes(result: Mapping[str, Any]) -> Points:
+    """The nodes of the graphs that are drawn, by their labels."""
+    labels = np.array(result["labels"], np.int64)
+    counts = zip(result["drawn"], result["sizes"], strict=True)
+    names = tuple(f"graph {graph}, node {node}" for graph, count in counts for node in range(count))
+    return Points(labels, tuple(f"label {code}" for code in range(int(labels.max()) + 1)), names)
 
 
 def _points(folds: Mapping[int, Path], has_classes: bool) -> dict[int, Points]:
@@ -65,7 +81,8 @@ def _points(folds: Mapping[int, Path], has_classes: bool) -> dict[int, Points]:
 
 def _score(summary: Mapping[str, Any], baselines: tuple[Baseline, ...]) -> Score:
     score, folds = summary["score"], len(summary["folds"])
-    where = "test points" if folds == 1 else f"test points of {folds} folds"
+    tested = "test graphs" if _of_graphs(summary["folds"][0]) else "test points"
+    where = tested if folds == 1 else f"{tested} of {folds} folds"
     return Score(float(score["mean"]), summary["metric"], where, score["std"], baselines)
 
 
@@ -76,7 +93,7 @@ def _snapshots(
     complexes, best = folder / f"fold-{result['fold']}" / "complexes", result["best_epoch"]
     if not (complexes / "best.safetensors").is_file():
         return (), -1
-    shares = dict(zip(history["epoch"], history["kept_share"], strict=True))
+    shares = dict(zip(history["epoch"], history.get("kept_share", [None] * len(history["epoch"])), strict=True))
     files = {epoch: complexes / f"epoch-{epoch:04d}.safetensors" for epoch in settings["snapshot_epochs"]}
     files = {epoch: path for epoch, path in files.items() if path.is_file()} | {best: complexes / "best.safetensors"}
     saved = [
@@ -89,8 +106,10 @@ def _snapshots(
     return tuple(saved), [snapshot.epoch for snapshot in saved].index(best)
 
 
-def _story(settings: Mapping[str, Any], points: Points, folds: int) -> tuple[str, ...]:
+def _story(settings: Mapping[str, Any], points: Points, folds: int, of_graphs: bool) -> tuple[str, ...]:
     model, title = settings["model"], settings["title"]
+    if of_graphs:
+        return _graphs_story(settings, points, folds)
     kind = "each with a value" if points.is_quantity else f"each in one of {len(points.class_names)} classes"
     many = "one fold was trained" if folds == 1 else f"{folds} folds were trained, each tested on different points"
     return (
@@ -100,9 +119,21 @@ def _story(settings: Mapping[str, Any], points: Points, folds: int) -> tuple[str
     )
 
 
+def _graphs_story(settings: Mapping[str, Any], points: Points, folds: int) -> tuple[str, ...]:
+    model, title = settings["model"], settings["title"]
+    kind = "each with a value" if points.is_quantity else f"each in one of {len(points.class_names)} classes"
+    many = "one fold was trained" if folds == 1 else f"{folds} folds were trained, each tested on different graphs"
+    return (
+        f"{model}, {system_words(model)}, learned to predict {title}: {len(points.labels):,} graphs, {kind}.",
+        "It was given their edges." if settings["graph"] else "It was given where the nodes are, and no edges.",
+        f"A tenth of the graphs is held out for testing; {many}. Some of the test graphs are drawn side by side, with "
+        "the polygons that the network sees.",
+    )
+
+
 def _flat_settings(settings: Mapping[str, Any], result: Mapping[str, Any]) -> dict[str, Any]:
     named = {name: value for name, value in settings.items() if name not in ("settings", "format")}
-    measured = {name: value for name, value in result.items() if name not in ("fold", "search")}
+    measured = {name: value for name, value in result.items() if name not in _LISTS}
     of_fold = {f"{name} (fold {result['fold']})": value for name, value in measured.items()}
     return {**named, **settings["settings"], **of_fold}
 

@@ -6,7 +6,7 @@ from statistics import fmean
 
 import pandas as pd
 
-from latopo.models import SYSTEMS
+from latopo.models import find_system
 from latopo.reproduce.experiments import Experiment, ResultRow
 from latopo.reproduce.record import Record
 from latopo.reproduce.statistics import PairedTest, corrected_paired_t, fold_means, holm
@@ -33,13 +33,13 @@ def compare(
     set, graph setting and protocol. A baseline without graph stands in both settings. A table that does not show test
     scores has no tests.
     """
-    role = {row.model: SYSTEMS[row.model].role for row in rows if item.quantity == "test_score"}
+    role = {row.model: find_system(row.model).role for row in rows if item.quantity == "test_score"}
     shown = [model for model in item.models if model in role]
     baselines = [model for model in shown if role[model] == "baseline"]
     lines: list[tuple[object, ...]] = []
     for model, dataset in product([model for model in shown if role[model] == "ours"], datasets):
         for row, protocol in product([row for row in rows if row.model == model], protocols):
-            names = [name for name in baselines if row.graph or not SYSTEMS[name].needs_graph]
+            names = [name for name in baselines if row.graph or not find_system(name).needs_graph]
             tests = [_test(item, groups, (row, dataset, protocol), name) for name in names]
             place = (item.name, dataset, row.given, protocol, model)
             for name, test, p_holm in zip(names, tests, holm([test.p_value for test in tests]), strict=True):
@@ -50,7 +50,7 @@ def compare(
 def _test(item: Experiment, groups: Mapping[Place, Sequence[Record]], place: Place, name: str) -> PairedTest:
     """The model of a cell against a baseline beside it."""
     row, dataset, protocol = place
-    beside = ResultRow(name, row.graph and SYSTEMS[name].uses_graph)
+    beside = ResultRow(name, row.graph and find_system(name).uses_graph)
     ours, baseline = groups.get(place), groups.get((beside, dataset, protocol))
     if not ours or not baseline:
         return PairedTest(None, None, None, 0)

@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 
 from latopo.data.catalogue import find_dataset, list_datasets
 from latopo.errors import LatopoError
-from latopo.models import SYSTEMS
+from latopo.models import GRAPH_SYSTEMS, SYSTEMS, find_system
 from latopo.reproduce.paper import ABLATION_DEFAULTS, paper_numbers
 from latopo.reproduce.unit import Protocol, Unit
 
@@ -20,13 +20,15 @@ Name = TypeVar("Name", str, int, Protocol)
 DATASET_TITLES = {name: find_dataset(name).title for name in list_datasets()}
 # Not in the paper, but any table can be made of them: recipes are developed there and nowhere else.
 DEVELOPMENT = tuple(
-    name for name in list_datasets() if not find_dataset(name).in_paper and find_dataset(name).task == "classification"
+    name
+    for name, entry in zip(list_datasets(), map(find_dataset, list_datasets()), strict=True)
+    if not entry.in_paper and entry.task == "classification" and entry.level == "node"
 )
 # … and those of them that are like the graphs of table 2.
 _LIKE_TABLE2 = ("cornell", "actor", "chameleon-filtered", "squirrel-filtered")
 FOLDS = tuple(range(10))
-# Folds of 19 and 26 nodes: one seed per fold would mostly show the noise of the initial weights.
-_THREE_SEEDS = ("texas", "wisconsin")
+# Folds of 19 to 76 nodes or graphs: one seed per fold would mostly show the noise of the initial weights.
+_THREE_SEEDS = ("texas", "wisconsin", "mutag", "bzr", "dhfr")
 _LARGE = ("pubmed", "cs", "physics")
 
 
@@ -36,7 +38,7 @@ def default_settings(dataset: str, protocol: Protocol) -> dict[str, Any]:
 
 
 def seeds_of(dataset: str) -> tuple[int, ...]:
-    """Seeds per fold: three for Texas and Wisconsin, one elsewhere."""
+    """Seeds per fold: three for Texas, Wisconsin, MUTAG, BZR and DHFR, one elsewhere."""
     return (0, 1, 2) if dataset in _THREE_SEEDS else (0,)
 
 
@@ -65,7 +67,7 @@ class ResultRow:
 
 @dataclass(frozen=True)
 class Experiment:
-    """One table of the paper.
+    """One table: those of the paper, and one of ours on sets of graphs.
 
     Attributes:
         name: the table's name on the command line.
@@ -101,7 +103,8 @@ class Experiment:
         """Rows in the paper's order, without graph first; an MLP has no graph, the GCNs need one."""
         for graph in (False, True):
             for model in choose(self.name, "model", self.models, models):
-                if SYSTEMS[model].uses_graph if graph else not SYSTEMS[model].needs_graph:
+                system = find_system(model)
+                if system.uses_graph if graph else not system.needs_graph:
                     yield from (ResultRow(model, graph, value) for value in self.values or (None,))
 
     def columns(self, datasets: Sequence[str] | None = None) -> tuple[str, ...]:
@@ -113,7 +116,22 @@ class Experiment:
     @property
     def known_datasets(self) -> tuple[str, ...]:
         """The table's columns, and those that it can have besides."""
-        return (*self.datasets, *DEVELOPMENT)
+        return self.datasets if self.of_graphs else (*self.datasets, *DEVELOPMENT)
+
+    @property
+    def of_graphs(self) -> bool:
+        """Whether whole graphs are predicted, not nodes."""
+        return find_dataset(self.datasets[0]).level == "graph"
+
+    def has(self, row: ResultRow, dataset: str) -> bool:
+        """Whether a cell can be run: with a graph if there is one, without one unless only a graph is given.
+
+        Example:
+            >>> [EXPERIMENTS["graphs"].has(ResultRow("gin", False), name) for name in ("mutag", "bzr")]
+            [False, True]
+        """
+        entry = find_dataset(dataset)
+        return entry.has_graph if row.graph else entry.level == "node" or entry.coordinates
 
     def suits(self, dataset: str) -> bool:
         """Whether a column appears unasked once there are runs; some belong to table 2 by their kind."""
@@ -168,6 +186,13 @@ EXPERIMENTS = {
             quantity="homophily",
             caption="Homophily is that of the latent graph at the reported epoch: edges between equal labels over "
             "edges.",
+        ),
+        Experiment(
+            "graphs",
+            "Graph classification",
+            tuple(name for name in list_datasets() if find_dataset(name).level == "graph"),
+            tuple(GRAPH_SYSTEMS),
+            caption="Without graph: the coordinates of the atoms alone, as point clouds.",
         ),
     )
 }

@@ -38,6 +38,8 @@ class Record:
         num_polygons: polygons in the complex.
         kept_share: polygons kept, as a share of the candidates.
         budget_sampled: whether the candidates were a random sample because of the candidate budget.
+        curve: test score after every epoch, where the epoch is chosen over all folds together (sets of graphs under
+            ``paper``); empty elsewhere.
         search: pairs of a weight decay and its score in the search; empty if there was none.
         resolved: the settings that it was trained with, all of them; by default those that the unit's come to now.
         environment: machine and versions (:func:`latopo._environment.environment`); empty if unknown.
@@ -59,6 +61,7 @@ class Record:
     kept_share: float | None = None
     budget_sampled: bool = False
     search: tuple[tuple[float, float], ...] = ()
+    curve: tuple[float, ...] = ()
     resolved: Hashed = field(default_factory=Hashed, hash=False)
     environment: Hashed = field(default_factory=Hashed, hash=False)
 
@@ -88,6 +91,8 @@ class Record:
         """One flat dictionary: the unit's fields, then the values, with hashes for settings and environment."""
         content = {**vars(self.unit), **vars(self)}
         del content["unit"]
+        if not self.curve:
+            del content["curve"]
         return {**content, "resolved": self.resolved.hash, "environment": self.environment.hash}
 
     @classmethod
@@ -105,6 +110,7 @@ class Record:
             values[name] = definitions[values[name]]
         try:
             values["search"] = tuple((decay, score) for decay, score in values["search"])
+            values["curve"] = tuple(values.get("curve", ()))
             return cls(Unit(**{name: content[name] for name in _UNIT}), **values)
         except (KeyError, TypeError) as error:
             raise LatopoError(f"Record: a field is missing or of the wrong type: {error}") from error

@@ -9,7 +9,7 @@ from typing import Any
 from latopo._device import find_device
 from latopo._environment import environment
 from latopo._parallel import one_thread
-from latopo.data.loading import load
+from latopo.data.graph_loading import load_any
 from latopo.engine import Backend, run_jobs
 from latopo.errors import LatopoError
 from latopo.reproduce.record import Record
@@ -114,4 +114,4 @@ def probe_seconds(unit: Unit, data_root: Path | None = None, device: str = "cpu"
 @lru_cache(maxsize=1)
 def _data(dataset: str, data_root: Path | None, device: str) -> Any:
     # Units come data set by data set: one at a time is kept.
-    return load(dataset, data_root).to(find_device(device))
+    return load_any(dataset, data_root).to(find_device(device))

@@ -6,8 +6,10 @@ from typing import Any
 
 from torch_geometric.data import Data
 
-from latopo.data.catalogue import find_dataset
-from latopo.data.loading import from_data, load
+from latopo.data.catalogue import DatasetEntry, find_dataset
+from latopo.data.graph_loading import from_graphs, load_any
+from latopo.data.graph_set import GraphSet
+from latopo.data.loading import from_data
 from latopo.data.splits import Protocol
 from latopo.models.catalogue import find_system
 from latopo.training.protocol import FoldResult, run_fold
@@ -18,8 +20,8 @@ __all__ = ["cross_validate"]
 
 
 def cross_validate(
-    data: Data | str,
-    model: str = "dcm-plus",
+    data: Data | Sequence[Data] | str,
+    model: str | None = None,
     *,
     graph: bool | None = None,
     protocol: Protocol = "honest",
@@ -32,8 +34,10 @@ def cross_validate(
     """Train and test a system on the folds of a data set.
 
     Args:
-        data: PyG ``Data`` of your own (see :func:`latopo.data.from_data`), or a name of the catalogue.
-        model: a name of :data:`~latopo.models.SYSTEMS`.
+        data: PyG ``Data`` of your own (see :func:`latopo.data.from_data`), a list of graphs, each with a target (see
+            :func:`latopo.data.from_graphs`), or a name of the catalogue.
+        model: a name of :data:`~latopo.models.SYSTEMS` (``dcm-plus`` by default) or, for a list of graphs, of
+            :data:`~latopo.models.GRAPH_SYSTEMS` (``cells-rings``).
         graph: whether the model gets the graph; by default if there is one and the model uses it.
         protocol: ``honest`` or ``paper``, see :func:`latopo.data.split`.
         folds: 0 to 9.
@@ -51,7 +55,9 @@ def cross_validate(
         >>> [result.fold for result in results], results[0].test_score > 0.5
         ([0, 1], True)
     """
-    loaded, entry = (load(data), find_dataset(data)) if isinstance(data, str) else from_data(data, name)
+    loaded, entry = _read(data, name)
+    if model is None:
+        model = "dcm-plus" if entry.level == "node" else "cells-rings"
     if graph is None:
         graph = entry.has_graph and find_system(model).uses_graph
     run = Run(entry, model, graph, protocol, seed, settings)
@@ -60,3 +66,9 @@ def cross_validate(
     results: list[FoldResult] = []
     train_folds(RunFolder(out, run), loaded, folds, on_finished=results.append)
     return results
+
+
+def _read(data: Data | Sequence[Data] | str, name: str) -> tuple[Data | GraphSet, DatasetEntry]:
+    if isinstance(data, str):
+        return load_any(data), find_dataset(data)
+    return from_data(data, name) if isinstance(data, Data) else from_graphs(list(data), name)

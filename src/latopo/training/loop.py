@@ -156,22 +156,26 @@ class Trainer:
     ) -> None:
         if y.shape != (x.size(0),):
             raise LatopoError(f"train: y has shape {list(y.shape)}, expected one target for each of {x.size(0)} rows")
-        self.model, self.x = model, x
-        self.settings = TrainingSettings() if settings is None else settings
-        if model.solves:
-            self.settings = replace(self.settings, epochs=1)
+        self.x = x
         self.edges = None if edge_index is None else simple_edges("train", edge_index, x.size(0))
-        self.objective = Objective(y, train_index, selection_index, num_classes)
+        objective = Objective(y, train_index, selection_index, num_classes)
+        settings = TrainingSettings() if settings is None else settings
+        settings = replace(settings, epochs=1) if model.solves else settings
+        self._start(model, objective, settings, (*MEASURES, *model.facts()))
+        self._labels = self.objective.train_labels()
+        self._terms = model.loss_terms(self.objective, self.settings.seed)
+
+    def _start(self, model: Any, objective: Objective, settings: Any, looks: tuple[str, ...]) -> None:
+        """What every training begins with; ``looks`` are the columns of the history beside losses and scores."""
+        self.model, self.objective, self.settings = model, objective, settings
         self.epoch = 0
         self.history: list[Row] = []
         self.snapshots: dict[int, CellComplex] = {}
-        self._labels = self.objective.train_labels()
-        self._looks = (*_SCORES, *MEASURES, *model.facts())
-        self._terms = model.loss_terms(self.objective, self.settings.seed)
-        self._optimizer = None if model.solves else _adam(model, self.settings)
+        self._looks = (*_SCORES, *looks)
+        self._optimizer = None if model.solves else _adam(model, settings)
         self._best: TrainingResult | None = None
         self._worse = 0
-        self._random = RandomStream(self.settings.seed ^ _STREAM)
+        self._random = RandomStream(settings.seed ^ _STREAM)
 
     @property
     def finished(self) -> bool:

@@ -64,9 +64,14 @@ class Objective:
 
     def loss(self, prediction: Tensor, index: Tensor) -> Tensor:
         """Mean loss of the predictions [N, classes] or [N, 1] at some nodes, a scalar tensor."""
+        return self.batch_loss(prediction[index], index)
+
+    def batch_loss(self, prediction: Tensor, index: Tensor) -> Tensor:
+        """Mean loss of the predictions [n, classes] or [n, 1] of these nodes alone, a scalar tensor."""
+        target = self.target[index]
         if self.num_classes:
-            return functional.cross_entropy(prediction[index], self.target[index])
-        return functional.mse_loss(prediction[index].flatten(), self.target[index].to(prediction.dtype))
+            return functional.cross_entropy(prediction, target)
+        return functional.mse_loss(prediction.flatten(), target.to(prediction.dtype))
 
     def score(self, prediction: Tensor, index: Tensor) -> float:
         """Accuracy or R² at some nodes."""

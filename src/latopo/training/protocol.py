@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 from torch_geometric.data import Data
 
+from latopo.data.graph_set import GraphSet
 from latopo.data.splits import Split, split
 from latopo.models import Model
 from latopo.training.loop import OnEpoch, Trainer, TrainingResult
@@ -67,11 +68,20 @@ class FoldResult:
             "budget_sampled": polygons is not None and polygons.num_scored < polygons.num_candidates,
         }
 
+    def details(self) -> dict[str, Any]:
+        """What else is worth keeping with a run; nothing here."""
+        return {}
+
 
 def run_fold(
-    data: Data, run: Run, fold: int, *, snapshot_epochs: tuple[int, ...] = (), on_epoch: OnEpoch | None = None
+    data: Data | GraphSet,
+    run: Run,
+    fold: int,
+    *,
+    snapshot_epochs: tuple[int, ...] = (),
+    on_epoch: OnEpoch | None = None,
 ) -> FoldResult:
-    """Train and report one fold of a run.
+    """Train and report one fold of a run; those on sets of graphs: :mod:`latopo.training.graph_protocol`.
 
     ``honest``: every weight decay of the run's list trains for the first third of the epochs; the one with the best
     evaluation on the validation chunk (of equals: lower loss, then smaller decay) is trained on to the end, from where
@@ -91,6 +101,10 @@ def run_fold(
         >>> len(result.split.test), len(result.search), len(result.training.history)
         (4, 3, 6)
     """
+    if isinstance(data, GraphSet):
+        from latopo.training.graph_protocol import run_graph_fold
+
+        return run_graph_fold(data, run, fold, on_epoch)
     start = time.perf_counter()
     nodes = _split(data, run, fold)
     trainers = {decay: _trainer(data, run, nodes, decay, snapshot_epochs) for decay in sorted(run.weight_decays)}
@@ -123,8 +137,12 @@ def new_model(data: Data, run: Run) -> Model:
     return model.to(data.y.device)
 
 
-def first_trainer(data: Data, run: Run, fold: int) -> Trainer:
+def first_trainer(data: Data | GraphSet, run: Run, fold: int) -> Trainer:
     """The training of the run's first weight decay on a fold, not yet begun."""
+    if isinstance(data, GraphSet):
+        from latopo.training.graph_protocol import first_graph_trainer
+
+        return first_graph_trainer(data, run, fold)
     return _trainer(data, run, _split(data, run, fold), min(run.weight_decays), ())
 
 
@@ -148,7 +166,7 @@ def _report(data: Data, nodes: Split, result: TrainingResult) -> tuple[float, fl
     return test_score, None if math.isnan(homophily) else homophily
 
 
-def predictions(data: Data, result: FoldResult) -> tuple[Tensor, Tensor]:
+def predictions(data: Data | GraphSet, result: FoldResult) -> tuple[Tensor, Tensor]:
     """Predicted class and its probability, or predicted value in the units of y and NaN, for every node, [N] each."""
     prediction, training = result.training.best_output.prediction, result.training
     if data.num_classes:

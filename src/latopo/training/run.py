@@ -6,8 +6,9 @@ from typing import Any
 from latopo.data.catalogue import DatasetEntry, find_dataset
 from latopo.data.splits import Protocol
 from latopo.errors import LatopoError
-from latopo.models.catalogue import System, find_system
+from latopo.models.catalogue import GRAPH_SYSTEMS, SYSTEMS, System, find_system
 from latopo.settings import Settings, to_plain
+from latopo.training.graph_settings import GraphTrainingSettings
 from latopo.training.settings import TrainingSettings
 
 __all__ = ["NUMERICS", "WEIGHT_DECAYS", "Run"]
@@ -15,7 +16,7 @@ __all__ = ["NUMERICS", "WEIGHT_DECAYS", "Run"]
 # The short list that every model searches, per fold, on that fold's own validation chunk.
 WEIGHT_DECAYS = (1e-4, 5e-4, 5e-3)
 _FIXED_WEIGHT_DECAY = 5e-4
-_TRAINING = ("epochs", "lr", "weight_decay", "evaluate_every", "patience")
+_TRAINING = ("epochs", "lr", "weight_decay", "evaluate_every", "patience", "batch_size")
 # Raised whenever the same settings come to give other numbers: runs from before and after are then not the same.
 NUMERICS = 1
 
@@ -30,8 +31,9 @@ class Run:
         graph: whether the model gets the data set's graph.
         protocol: ``honest`` or ``paper``, see :func:`latopo.data.split`.
         seed: of weights, dropout and sampling.
-        settings: what departs from the defaults: ``epochs, lr, weight_decay, evaluate_every, patience`` of the
-            training, everything else of the model. A named ``weight_decay`` is not searched for.
+        settings: what departs from the defaults: ``epochs, lr, weight_decay, evaluate_every, patience`` and, for
+            graphs, ``batch_size`` of the training, everything else of the model. A named ``weight_decay`` is not
+            searched for.
 
     Example:
         >>> run = Run("Texas", "dcm", settings={"rounds": 2})
@@ -52,6 +54,7 @@ class Run:
             object.__setattr__(self, "dataset", self.entry.name)
         if self.protocol not in ("honest", "paper"):
             raise LatopoError(f"protocol: expected honest or paper, got {self.protocol!r}")
+        self._check_level()
         if self.graph and not self.entry.has_graph:
             raise LatopoError(f"{self.entry.title} is a table and has no graph; run it with --no-graph")
         if self.system.needs_graph and not self.graph:
@@ -62,6 +65,18 @@ class Run:
             )
         self.training()
         self.model_settings()
+
+    def _check_level(self) -> None:
+        """Networks for graphs predict graphs, all others nodes; without edges, graphs need coordinates."""
+        entry, level = self.entry, self.entry.level
+        if self.system.level != level:
+            fitting = ", ".join(name for name, system in (SYSTEMS | GRAPH_SYSTEMS).items() if system.level == level)
+            what = "a set of graphs" if level == "graph" else "not a set of graphs"
+            raise LatopoError(f"{entry.title} is {what}, and {self.model} predicts {self.system.level}s; use {fitting}")
+        if level == "graph" and not self.graph and not entry.coordinates:
+            raise LatopoError(f"{entry.title} has no coordinates, so there is nothing without its graphs; add --graph")
+        if level == "node" and "batch_size" in self.settings:
+            raise LatopoError("batch_size: nodes of one graph are trained all at once; leave it out")
 
     @property
     def entry(self) -> DatasetEntry:
@@ -76,7 +91,7 @@ class Run:
     @property
     def weight_decays(self) -> tuple[float, ...]:
         """The values to search. Under ``paper`` there is nothing to search on, and it is 5e-4."""
-        if "weight_decay" in self.settings or self.system.model.solves:
+        if "weight_decay" in self.settings or self.system.model.solves or self.entry.level == "graph":
             return (self.training().weight_decay,)
         return WEIGHT_DECAYS if self.protocol == "honest" else (_FIXED_WEIGHT_DECAY,)
 
@@ -84,7 +99,8 @@ class Run:
         """Settings of the loop; the epochs are the paper's unless named."""
         named = {name: value for name, value in self.settings.items() if name in _TRAINING}
         epochs = 1 if self.system.model.solves else self.entry.epochs
-        return TrainingSettings(**{"epochs": epochs, "seed": self.seed, **named, **changes})
+        kind = TrainingSettings if self.entry.level == "node" else GraphTrainingSettings
+        return kind(**{"epochs": epochs, "seed": self.seed, **named, **changes})
 
     def model_settings(self) -> Settings:
         """Settings of the model, with the authors' gain where it belongs."""
@@ -110,6 +126,7 @@ class Run:
             "evaluate_every": training.evaluate_every,
             "patience": training.patience,
             "numerics": NUMERICS,
+            **({"batch_size": training.batch_size} if isinstance(training, GraphTrainingSettings) else {}),
         }
 
     @property

@@ -13,13 +13,16 @@
       tensorboard/fold-K/   event files, if asked for
       fold-K/               a finished fold; appears in one step
         fold.json           test_score, validation_score, best_epoch, weight_decay, search, homophily, mean_degree,
-                            num_polygons, kept_share, budget_sampled, num_train, num_test, num_parameters, seconds
+                            num_polygons, kept_share, budget_sampled, num_train, num_test, num_parameters, seconds;
+                            of sets of graphs also drawn (test graphs in best.safetensors), sizes and labels (of nodes)
+                            and, under protocol paper, curve (test score after every epoch)
         metrics.csv         fold, epoch, loss and its terms, scores, size of the complex, learned scalars: one line per
                             epoch of the chosen training; empty fields where an epoch was not evaluated
         predictions.csv     fold, node, part (train, validation, test), target, prediction, probability (of the
-                            predicted class; empty for regression), one line per node
+                            predicted class; empty for regression), one line per node, or per graph
         model.json, weights.safetensors      the best epoch's model (latopo.models.load_model)
-        complexes/best.safetensors           the complex of the best epoch, if the model infers one
+        complexes/best.safetensors           the complex of the best epoch, if the model infers one;
+                                             of sets of graphs, that of a few test graphs side by side
         complexes/epoch-0040.safetensors     and of the chosen epochs (CellComplex.load)
 
 A fold that is there is never trained again; a run that was stopped goes on with the missing ones. Every file is written
@@ -42,8 +45,10 @@ from torch_geometric.data import Data
 from latopo._files import atomic_path
 from latopo._stored import read_json
 from latopo._version import __version__
+from latopo.data.graph_set import GraphSet
 from latopo.errors import LatopoError
 from latopo.models import save_model
+from latopo.training.graph_protocol import best_mean_epoch
 from latopo.training.input_complex import input_complex
 from latopo.training.loop import Row
 from latopo.training.protocol import FoldResult, predictions, run_fold
@@ -90,7 +95,7 @@ class RunFolder:
         folds = (re.fullmatch(r"fold-(\d+)", item.name) for item in self.path.iterdir() if item.is_dir())
         return sorted(int(fold[1]) for fold in folds if fold)
 
-    def save_fold(self, data: Data, result: FoldResult) -> None:
+    def save_fold(self, data: Data | GraphSet, result: FoldResult) -> None:
         """Keep a finished fold, then bring the tables and the summary of the whole run up to date."""
         draft, target = self.path / f".fold-{result.fold}.{uuid4().hex}", self.path / f"fold-{result.fold}"
         try:
@@ -101,10 +106,10 @@ class RunFolder:
             shutil.rmtree(draft, ignore_errors=True)
         self.summarize()
 
-    def save_input(self, data: Data) -> None:
+    def save_input(self, data: Data | GraphSet) -> None:
         """Keep the complex of the given graph, if there is one."""
         target = self.path / "input.safetensors"
-        if data.edge_index is not None and not target.exists():
+        if isinstance(data, Data) and data.edge_index is not None and not target.exists():
             input_complex(data.edge_index, data.num_nodes).save(target)
 
     def summarize(self) -> dict[str, Any]:
@@ -112,6 +117,9 @@ class RunFolder:
         folders = [self.path / f"fold-{fold}" for fold in self.finished()]
         remedy = "delete the folder of this fold, and it is trained again"
         folds = [read_json(folder / "fold.json", {"test_score": float | int}, remedy=remedy) for folder in folders]
+        if folds and all("curve" in fold for fold in folds):
+            epoch = best_mean_epoch([fold["curve"] for fold in folds])
+            folds = [fold | {"best_epoch": epoch + 1, "test_score": fold["curve"][epoch]} for fold in folds]
         scores = [fold["test_score"] for fold in folds]
         score = {
             "mean": fmean(scores) if scores else None,
@@ -129,7 +137,7 @@ class RunFolder:
 
 def train_folds(
     folder: RunFolder,
-    data: Data,
+    data: Data | GraphSet,
     folds: Sequence[int],
     *,
     on_start: Callable[[int], Callable[[Row], None] | None] | None = None,
@@ -195,10 +203,10 @@ def _write_json(path: Path, content: dict[str, Any]) -> None:
         draft.write_text(json.dumps(content, indent=2) + "\n")
 
 
-def _write_fold(folder: Path, data: Data, result: FoldResult) -> None:
+def _write_fold(folder: Path, data: Data | GraphSet, result: FoldResult) -> None:
     (folder / "complexes").mkdir(parents=True)
     search = {str(decay): score for decay, score in result.search.items()}
-    _write_json(folder / "fold.json", {"fold": result.fold, **result.summary(), "search": search})
+    _write_json(folder / "fold.json", {"fold": result.fold, **result.summary(), **result.details(), "search": search})
     metrics = pd.DataFrame(result.training.history, dtype=object)
     for name, table in (("metrics.csv", metrics), ("predictions.csv", _predictions(data, result))):
         table.insert(0, "fold", result.fold)
@@ -211,14 +219,14 @@ def _write_fold(folder: Path, data: Data, result: FoldResult) -> None:
         best.save(folder / "complexes" / "best.safetensors")
 
 
-def _predictions(data: Data, result: FoldResult) -> pd.DataFrame:
+def _predictions(data: Data | GraphSet, result: FoldResult) -> pd.DataFrame:
     values, probability = predictions(data, result)
-    split, parts = result.split, [""] * data.num_nodes
+    split, parts = result.split, [""] * len(data.y)
     for name, index in (("train", split.train), ("validation", split.val), ("test", split.test)):
         for node in [] if index is None else index.tolist():
             parts[node] = name
     columns = {"part": parts, "target": data.y.tolist(), "prediction": values.tolist()}
-    return pd.DataFrame({"node": range(data.num_nodes), **columns, "probability": probability.tolist()})
+    return pd.DataFrame({"node": range(len(data.y)), **columns, "probability": probability.tolist()})
 
 
 def _join(tables: Sequence[str]) -> str:
