@@ -1,7 +1,7 @@
 """From a graph to polygons: the Polygon Inference Module."""
 
 from itertools import combinations
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, get_args
 
 import torch
 from torch import Tensor, nn
@@ -18,6 +18,7 @@ from latopo.neighbors import Similarity, get_similarity
 from latopo.neighbors.paired import paired_similarity
 from latopo.neighbors.scan import row_pointers
 from latopo.nn.checks import check_alpha, simple_edges
+from latopo.nn.circulation import check_flow, circulation_energy, pursue_flow
 from latopo.nn.gain import Gain
 from latopo.nn.polygon_rule import PolygonRule
 from latopo.nn.ranks import tied
@@ -29,7 +30,8 @@ from latopo.nn.segments import Segments, Standardized, standardize
 __all__ = ["LatentPolygons", "PolygonInference", "gain_for_share"]
 
 
-Score = Literal["sum", "mean", "per-length"]
+Score = Literal["sum", "mean", "per-length", "circulation"]
+Sampler = Literal["entmax", "all", "topk", "budget", "pursuit"]
 
 
 class LatentPolygons(NamedTuple):
@@ -85,10 +87,13 @@ class PolygonInference(nn.Module):
             1/√P at α = 1.5, so the share does not depend on the number P of candidates); ``gain`` is then not used.
             The backward pass takes the solved γ as a constant.
         sampler: ``"entmax"``; ``"all"`` takes every candidate (the paper's "α = 1"); ``"topk"`` takes ``k`` by the
-            Gumbel top-k trick; ``"budget"`` takes a random set of expected size ``k`` of the entmax polygons.
-        k: number of polygons for ``"topk"`` and ``"budget"``; default one per node.
+            Gumbel top-k trick; ``"budget"`` takes a random set of expected size ``k`` of the entmax polygons;
+            ``"pursuit"`` takes ``k`` polygons of a flow one after another, each explaining most of what the earlier
+            ones left (:func:`~latopo.nn.circulation.pursue_flow`); a probability is then the share explained.
+        k: number of polygons for ``"topk"``, ``"budget"`` and ``"pursuit"``; default one per node.
         score: ``"sum"`` (the paper's) or ``"mean"`` of the pairwise similarities, or ``"per-length"``: standardised for
-            each length by itself.
+            each length by itself. ``"circulation"`` asks edge signals instead of node features: the energy of a flow
+            that runs around the cycle (:func:`~latopo.nn.circulation.circulation_energy`).
         similarity: between edge features, by name or a module.
         learn_gain, learn_alpha: whether γ and α are parameters. A learned α stays in [1.1, 4].
         candidate_budget: if the graph has more induced cycles, a uniform sample of this size is scored (with a fixed
@@ -97,13 +102,17 @@ class PolygonInference(nn.Module):
 
     Shapes:
         - **x_aux**: [N, d], **edge_index**: [2, E'] in any form, **ptr**: [G + 1], where each of several graphs starts
-          and ends, or None
+          and ends, or None; with ``score="circulation"`` a flow [E, d] along u → v is in the place of x_aux, and the
+          edges are u < v, sorted
         - **output**: :class:`LatentPolygons`
 
     Example:
         >>> square = torch.tensor([[0, 0, 1, 2], [1, 3, 2, 3]])
         >>> PolygonInference()(torch.randn(4, 2), square).polygons[4]
         tensor([[0, 1, 2, 3]])
+        >>> around = torch.tensor([[1.0], [-1.0], [1.0], [1.0]])  # 0 → 1 → 2 → 3 → 0
+        >>> PolygonInference(score="circulation", sampler="pursuit", k=1)(around, square).prob
+        tensor([1.])
     """
 
     def __init__(
@@ -113,7 +122,7 @@ class PolygonInference(nn.Module):
         alpha: float = 1.5,
         gain: float = 1.0,
         polygon_share: float | None = None,
-        sampler: Literal["entmax", "all", "topk", "budget"] = "entmax",
+        sampler: Sampler = "entmax",
         k: int | None = None,
         score: Score = "sum",
         similarity: str | Similarity = "euclidean",
@@ -130,7 +139,7 @@ class PolygonInference(nn.Module):
         self.similarity = get_similarity(similarity)
         self._seen = CycleMemory()
         # A module that takes everything, or solves for its gain, has no gain to learn; top-k has no α either.
-        chooses = sampler != "all" and max_length >= 3
+        chooses = sampler not in ("all", "pursuit") and max_length >= 3
         self.gain = Gain(gain, learn_gain) if chooses and polygon_share is None else None
         self.alpha: float | LearnableAlpha = alpha
         if chooses and learn_alpha and sampler != "topk":
@@ -145,12 +154,15 @@ class PolygonInference(nn.Module):
     @uncompiled
     def forward(self, x_aux: Tensor, edge_index: Tensor, ptr: Tensor | None = None) -> LatentPolygons:
         """Infer the polygons of the graph ``edge_index``, or of each of many graphs."""
-        edge_index = simple_edges("PolygonInference", edge_index, x_aux.size(0))
-        candidates, total = self._candidates(edge_index, x_aux.size(0), ptr)
+        num_nodes = self._count_nodes(x_aux, edge_index, ptr)
+        edge_index = simple_edges("PolygonInference", edge_index, num_nodes)
+        candidates, total = self._candidates(edge_index, num_nodes, ptr)
         scored = sum(rows.size(0) for rows in candidates.values())
         if self.sampler == "all" or scored == 0:
             prob = None if self.sampler == "all" else tied(x_aux.new_zeros(0), *self._learned())
             return LatentPolygons(candidates, prob, total, scored, 0.0, 0.0, 0.0)
+        if self.sampler == "pursuit":
+            return self._pursue(widen(x_aux), edge_index, candidates, total)
         # Half precision has too few digits for the statistics: by the rule below most scores would count as equal.
         scores = self.scores(widen(x_aux), edge_index, candidates)
         if not bool(torch.isfinite(scores.detach()).all()):
@@ -158,15 +170,32 @@ class PolygonInference(nn.Module):
                 f"PolygonInference: the scores of the cycles are not finite; the auxiliary features reach "
                 f"{float(x_aux.detach().abs().max()):.3g}, scale the input"
             )
-        graphs = _by_graph(candidates, ptr, x_aux.size(0))
+        graphs = _by_graph(candidates, ptr, num_nodes)
         standard = standardize(scores, _by_length(candidates, graphs) if self.score == "per-length" else graphs)
         gain = self._gain(standard.values, graphs)
-        nodes = [x_aux.size(0)] if ptr is None else ptr.diff().tolist()
+        nodes = [num_nodes] if ptr is None else ptr.diff().tolist()
         prob, keep = self._choose(graphs.spread(gain) * standard.values, graphs, nodes)
         masks = torch.split_with_sizes(keep, [rows.size(0) for rows in candidates.values()])
         polygons = {length: rows[mask] for (length, rows), mask in zip(candidates.items(), masks, strict=True)}
         numbers = self._numbers(standard, gain, graphs)
         return LatentPolygons(polygons, prob[keep].to(x_aux.dtype), total, scored, *numbers)
+
+    def _count_nodes(self, x_aux: Tensor, edge_index: Tensor, ptr: Tensor | None) -> int:
+        if self.score != "circulation":
+            return x_aux.size(0)
+        if ptr is not None:
+            raise LatopoError("PolygonInference: score='circulation' takes one graph at a time, got ptr")
+        return check_flow("PolygonInference", x_aux, edge_index)
+
+    def _pursue(self, flow: Tensor, edge_index: Tensor, candidates: dict[int, Tensor], total: int) -> LatentPolygons:
+        num_nodes = int(edge_index.max()) + 1
+        cells = CellComplex.from_canonical(num_nodes, edge_index, candidates)
+        chosen, share = pursue_flow(flow, cells, num_nodes if self.k is None else self.k)
+        chosen, order = chosen.sort()
+        keep = torch.zeros(cells.num_polygons, dtype=torch.bool, device=flow.device).index_fill(0, chosen, True)
+        masks = torch.split_with_sizes(keep, [rows.size(0) for rows in candidates.values()])
+        polygons = {length: rows[mask] for (length, rows), mask in zip(candidates.items(), masks, strict=True)}
+        return LatentPolygons(polygons, share[order], total, cells.num_polygons, 0.0, 0.0, 0.0)
 
     def _learned(self) -> list[Tensor]:
         alpha = [self.alpha()] if isinstance(self.alpha, LearnableAlpha) else []
@@ -184,6 +213,10 @@ class PolygonInference(nn.Module):
 
     def scores(self, x_aux: Tensor, edge_index: Tensor, candidates: dict[int, Tensor]) -> Tensor:
         """Similarity of each candidate cycle (equation 6), [P], by length, then row; edges with u < v, sorted."""
+        if self.score == "circulation":
+            return circulation_energy(
+                x_aux, CellComplex.from_canonical(int(edge_index.max()) + 1, edge_index, candidates)
+            )
         x_edge = x_aux.index_select(0, edge_index[0]) + x_aux.index_select(0, edge_index[1])
         skeleton = CellComplex.from_canonical(x_aux.size(0), edge_index, candidates)
         shapes = [rows.shape for rows in candidates.values()]
@@ -211,6 +244,8 @@ class PolygonInference(nn.Module):
         """The choice behind the polygons of a complex, for cycles that new nodes close."""
         if cx.ptr is not None:
             raise LatopoError("PolygonInference.rule: queries join one graph, got a complex of many; take cx[i]")
+        if self.score == "circulation":
+            raise LatopoError("PolygonInference.rule: queries bring no flow; score='circulation' is for fixed edges")
         if cx.num_polygons == 0:
             return PolygonRule()
         share = found.num_scored / found.num_candidates
@@ -243,7 +278,7 @@ class PolygonInference(nn.Module):
     @torch.no_grad()
     def facts(self) -> dict[str, float]:
         """α by name, where it chooses."""
-        if self.sampler in ("all", "topk") or self.max_length < 3:
+        if self.sampler in ("all", "topk", "pursuit") or self.max_length < 3:
             return {}
         return {"polygon_alpha": float(torch.as_tensor(alpha_value(self.alpha)))}
 
@@ -292,7 +327,11 @@ class PolygonInference(nn.Module):
     def extra_repr(self) -> str:
         """What differs from module to module."""
         share = "" if self.polygon_share is None else f", polygon_share={self.polygon_share}"
-        fixed = "" if isinstance(self.alpha, LearnableAlpha) or self.sampler in ("all", "topk") else f", α={self.alpha}"
+        fixed = (
+            ""
+            if isinstance(self.alpha, LearnableAlpha) or self.sampler in ("all", "topk", "pursuit")
+            else f", α={self.alpha}"
+        )
         return f"max_length={self.max_length}, sampler={self.sampler!r}{share}{fixed}, score={self.score!r}"
 
 
@@ -349,14 +388,16 @@ def _pairs(length: int, device: torch.device) -> Tensor:
 
 
 def _check_choices(sampler: str, k: int | None, score: str, polygon_share: float | None, candidate_budget: int) -> None:
-    if sampler not in ("entmax", "all", "topk", "budget"):
-        raise LatopoError(f"PolygonInference: sampler must be entmax, all, topk or budget, got {sampler!r}")
-    if k is not None and (k < 1 or sampler not in ("topk", "budget")):
+    for name, value, known in (("sampler", sampler, get_args(Sampler)), ("score", score, get_args(Score))):
+        if value not in known:
+            raise LatopoError(f"PolygonInference: {name} must be {', '.join(known[:-1])} or {known[-1]}, got {value!r}")
+    if k is not None and (k < 1 or sampler not in ("topk", "budget", "pursuit")):
         raise LatopoError(
-            f"PolygonInference: k must be at least 1 and goes with sampler topk or budget, got {k} with {sampler!r}"
+            "PolygonInference: k must be at least 1 and goes with sampler topk, budget or pursuit, "
+            f"got {k} with {sampler!r}"
         )
-    if score not in ("sum", "mean", "per-length"):
-        raise LatopoError(f"PolygonInference: score must be sum, mean or per-length, got {score!r}")
+    if sampler == "pursuit" and score != "circulation":
+        raise LatopoError(f"PolygonInference: sampler pursuit goes with score circulation, got {score!r}")
     if polygon_share is not None and (sampler not in ("entmax", "budget") or not 0 < polygon_share <= 1):
         raise LatopoError(
             f"PolygonInference: polygon_share must be in (0, 1] and goes with sampler entmax or budget, "
