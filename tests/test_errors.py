@@ -12,3 +12,12 @@ def test_errors_are_value_errors_and_carry_their_counts():
 
 def test_a_plain_error_comes_back_from_a_worker():
     assert str(pickle.loads(pickle.dumps(LatopoError("why")))) == "why"
+
+
+def test_a_message_is_one_line_that_a_terminal_shows_as_it_is():
+    assert str(LatopoError("a\nb \x1b[31m\u200b é")) == "a b \\x1b[31m\\u200b é"
+    assert len(str(LatopoError("x" * 10**6))) == 2000
+
+
+def test_counts_come_back_from_a_worker():
+    assert pickle.loads(pickle.dumps(TooManyCellsError("why", 7, 5))).count == 7

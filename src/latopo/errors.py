@@ -1,8 +1,28 @@
 """The errors that a user can cause, each with what was expected, what came and what to do."""
 
+__all__ = ["LatopoError", "TooManyCellsError", "TooManyStepsError", "one_line"]
+
+_LONGEST = 2000
+
+
+def one_line(text: str) -> str:
+    """A text as one line that a terminal shows as it is: what stems from a file or an argument may hold anything.
+
+    Example:
+        >>> one_line("a\\nb  c \\x1b[31m")
+        'a b c \\\\x1b[31m'
+    """
+    line = " ".join(text.split())
+    if not line.isprintable():
+        line = "".join(sign if sign.isprintable() else sign.encode("unicode_escape").decode() for sign in line)
+    return line if len(line) <= _LONGEST else f"{line[: _LONGEST - 2]} …"
+
 
 class LatopoError(ValueError):
     """Bad input or a limit reached: the message says what to do. The command line prints it and exits with code 2."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(one_line(message))
 
 
 class TooManyCellsError(LatopoError):
@@ -17,6 +37,10 @@ class TooManyCellsError(LatopoError):
         super().__init__(message)
         self.count = count
         self.limit = limit
+
+    def __reduce__(self) -> tuple[type["TooManyCellsError"], tuple[str, int, int]]:
+        # By default an error is made again from its message alone, which a process that hands it over would notice.
+        return type(self), (str(self), self.count, self.limit)
 
 
 class TooManyStepsError(LatopoError):

@@ -243,7 +243,7 @@ class Broken(Similarity):
         ({"alpha": 0.5}, "alpha must be at least 1, got 0.5"),
         ({"alpha": torch.ones(5)}, "one value or one per row"),
         ({"similarity": "manhattan"}, "expected one of euclidean, squared, cosine, inner"),
-        ({"similarity": nn.Linear(2, 2)}, "or a Similarity module"),
+        ({"similarity": nn.Linear(2, 2)}, "must be a text or a Similarity"),
     ],
 )
 def test_bad_arguments(arguments, message):

@@ -444,7 +444,7 @@ def test_bad_input(points, house):
         layer().propagate(points, house)
     with pytest.raises(LatopoError, match="DCM: relaxation must be"):
         DCM(6, 5, relaxation="soft")
-    with pytest.raises(LatopoError, match="CellMessages: rounds must be at least 0, got -1"):
+    with pytest.raises(LatopoError, match="DCM: rounds must be a whole number from 0 to 1,000, got -1"):
         DCM(6, 5, rounds=-1)
     with pytest.raises(LatopoError, match="CellMessages: without rounds the width stays 6, got out_channels=5"):
         DCM(6, 5, rounds=0)

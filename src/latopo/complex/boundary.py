@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal
 import torch
 from torch import Tensor
 
+from latopo._arguments import checked
 from latopo.complex.canonical import sides
 from latopo.errors import LatopoError, TooManyCellsError
 
@@ -34,6 +35,7 @@ def polygon_sides(cx: "CellComplex") -> tuple[Tensor, Tensor]:
     return torch.stack([cx.edge_ids(pairs), polygon]), sign
 
 
+@checked
 def boundary(cx: "CellComplex", rank: int, dtype: torch.dtype | None = None, *, signed: bool = True) -> Tensor:
     """Boundary matrix of ``rank`` 1 ([N, E]) or 2 ([E, P]) as a coalesced sparse COO tensor; unsigned if asked.
 
@@ -58,11 +60,13 @@ def boundary(cx: "CellComplex", rank: int, dtype: torch.dtype | None = None, *, 
     return torch.sparse_coo_tensor(index, values, size, check_invariants=False).coalesce()
 
 
+@checked
 def incidence(cx: "CellComplex", rank: int, dtype: torch.dtype | None = None) -> Tensor:
     """Unsigned incidence matrix as sparse COO, [N, E] or [E, P]: the boundary matrix without signs."""
     return boundary(cx, rank, dtype, signed=False)
 
 
+@checked
 def hodge_laplacian(
     cx: "CellComplex",
     rank: int,

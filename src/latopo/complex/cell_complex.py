@@ -26,7 +26,7 @@ from latopo.complex import (
 from latopo.complex import boundary as matrices
 from latopo.complex import persistence as persistent
 from latopo.complex.canonical import Cells, canonicalize, edge_keys, find_keys
-from latopo.complex.cell_input import ArrayLike, Polygons, read_cells
+from latopo.complex.cell_input import ArrayLike, Polygons, read_cells, read_whole
 from latopo.errors import LatopoError
 
 __all__ = ["CellComplex"]
@@ -111,8 +111,11 @@ class CellComplex:
             >>> CellComplex.from_canonical(3, torch.tensor([[0, 1], [1, 2]])).num_edges
             2
         """
-        given = polygons or {}
-        ordered = {int(length): given[length] for length in sorted(given)}
+        num_nodes = read_whole("num_nodes", num_nodes)
+        if polygons is not None and not isinstance(polygons, Mapping):
+            raise LatopoError(f"CellComplex: polygons must be a dictionary by length, got {type(polygons).__name__}")
+        given = {read_whole("a polygon's length", length): rows for length, rows in (polygons or {}).items()}
+        ordered = {length: given[length] for length in sorted(given)}
         cells = Cells(int(num_nodes), edge_index, ordered, edge_prob, polygon_prob, induced, ptr)
         validation.check_form(cells)
         return cls.__new__(cls)._hold(cells)
@@ -213,6 +216,10 @@ class CellComplex:
             >>> CellComplex(3, torch.tensor([[0, 1], [1, 2]])).edge_ids(torch.tensor([[2, 2], [1, 0]]))
             tensor([ 1, -1])
         """
+        plain = isinstance(pairs, Tensor) and not pairs.is_nested and pairs.layout == torch.strided
+        if not plain or pairs.dtype not in (torch.int64, torch.int32) or pairs.dim() != 2 or pairs.size(0) != 2:
+            came = f"{pairs.dtype} {list(pairs.shape)}" if plain else type(pairs).__name__
+            raise LatopoError(f"CellComplex.edge_ids: pairs must be whole numbers of shape [2, K], got {came}")
         keys = self._once("keys", lambda cx: edge_keys(cx.edge_index, cx.num_nodes))
         inside = ((pairs >= 0) & (pairs < self.num_nodes)).all(dim=0)
         return torch.where(inside, find_keys(keys, edge_keys(pairs, self.num_nodes)), -1)

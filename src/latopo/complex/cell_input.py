@@ -12,7 +12,7 @@ from torch import Tensor
 from latopo.complex.canonical import Cells
 from latopo.errors import LatopoError
 
-__all__ = ["ArrayLike", "Polygons", "group_cycles", "read_cells"]
+__all__ = ["ArrayLike", "Polygons", "group_cycles", "read_cells", "read_whole"]
 
 ArrayLike = Tensor | npt.ArrayLike
 Polygons = Mapping[int, ArrayLike] | Iterable[Sequence[int]]
@@ -40,16 +40,26 @@ def read_cells(
     edges = _vertices("edge_index", edge_index, (2, 0))
     prob = _probabilities("polygon_prob", polygon_prob, edges.device)
     given: Mapping[int, Any]
+    if isinstance(polygons, Tensor) or not isinstance(polygons, Iterable | None):
+        raise LatopoError(
+            f"CellComplex: polygons must be a dictionary by length or a list of cycles, got {type(polygons).__name__}"
+        )
     if polygons is None or isinstance(polygons, Mapping):
-        given = {_whole("a polygon's length", length): rows for length, rows in (polygons or {}).items()}
+        given = {read_whole("a polygon's length", length): rows for length, rows in (polygons or {}).items()}
     else:
-        given, order = group_cycles([tuple(cycle) for cycle in polygons])
+        given, order = group_cycles([_cycle(cycle) for cycle in polygons])
         # A probability per cycle of the list; a wrong number of them is told later, by count.
         prob = prob[order] if prob is not None and prob.shape == (len(order),) else prob
     rows = {k: _vertices(f"polygons[{k}]", part, (0, k), edges.device) for k, part in given.items()}
     edge_prob = _probabilities("edge_prob", edge_prob, edges.device)
     first = None if ptr is None else _whole_numbers("ptr", torch.as_tensor(ptr, device=edges.device))
-    return Cells(_whole("num_nodes", num_nodes), edges, rows, edge_prob, prob, induced, first)
+    return Cells(read_whole("num_nodes", num_nodes), edges, rows, edge_prob, prob, induced, first)
+
+
+def _cycle(cycle: Any) -> tuple[Any, ...]:
+    if isinstance(cycle, str) or not isinstance(cycle, Iterable):
+        raise LatopoError(f"CellComplex: a polygon is a list of its vertices, got {str(cycle)[:50]!r}")
+    return tuple(cycle)
 
 
 def group_cycles(cycles: Sequence[tuple[Any, ...]]) -> tuple[dict[int, list[tuple[Any, ...]]], list[int]]:
@@ -66,7 +76,8 @@ def group_cycles(cycles: Sequence[tuple[Any, ...]]) -> tuple[dict[int, list[tupl
     return groups, order
 
 
-def _whole(name: str, value: Any) -> int:
+def read_whole(name: str, value: Any) -> int:
+    """A whole number, whatever type it has."""
     try:
         if isinstance(value, bool):
             raise TypeError
@@ -126,12 +137,14 @@ def _whole_numbers(name: str, tensor: Tensor) -> Tensor:
 
 def _probabilities(name: str, value: Any, device: torch.device) -> Tensor | None:
     """A tensor as it is, an array in its own precision, a list in torch's default one."""
+    if isinstance(value, Tensor):
+        _check_readable(name, value)
     if value is None or isinstance(value, Tensor):
         return value
     try:
         array = np.asarray(value)
         floating = array if array.dtype.kind == "f" else array.astype(np.float64)
-    except (ValueError, TypeError) as error:
+    except (ValueError, TypeError, OverflowError) as error:
         raise LatopoError(f"CellComplex: {name} must be a list or an array of numbers: {error}") from error
     exact = isinstance(value, np.ndarray) and array.dtype.kind == "f"
     return torch.tensor(floating, dtype=None if exact else torch.get_default_dtype(), device=device)

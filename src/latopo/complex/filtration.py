@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor
 
+from latopo._arguments import checked
 from latopo.complex.relations import keep_cells
 from latopo.errors import LatopoError
 
@@ -39,6 +40,7 @@ def _entry(cx: "CellComplex", prob: Tensor | None, count: int) -> Tensor:
     return torch.zeros(count, device=cx.device) if prob is None else (1 - prob).clamp(min=0)
 
 
+@checked
 def threshold(cx: "CellComplex", edges: float | None = None, polygons: float | None = None) -> "CellComplex":
     """The edges of probability at least ``edges``, and the polygons of at least ``polygons`` whose sides are all left.
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import torch
 from torch import Tensor
 
+from latopo._arguments import check_dense
 from latopo._compile import uncompiled
 from latopo.errors import LatopoError
 
@@ -29,6 +30,7 @@ def node_pointers(caller: str, batch: Tensor, num_nodes: int) -> Tensor:
         >>> node_pointers("DCM", torch.tensor([0, 0, 2]), 3)
         tensor([0, 2, 2, 3])
     """
+    check_dense(caller, "batch", batch)
     if batch.shape != (num_nodes,) or batch.dtype != torch.int64:
         raise LatopoError(
             f"{caller}: batch must hold one graph number per node, int64 of shape [{num_nodes}], "

@@ -21,6 +21,7 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import reverse_cuthill_mckee
 from torch import Tensor
 
+from latopo._arguments import checked
 from latopo.complex.adjacency import check_node_rows
 from latopo.complex.cell_input import ArrayLike
 from latopo.errors import LatopoError
@@ -51,6 +52,7 @@ class HodgeDecomposition(NamedTuple):
     harmonic: Tensor
 
 
+@checked
 def hodge_decomposition(
     cx: "CellComplex", x: ArrayLike, edge_weight: ArrayLike | None = None, *, tolerance: float = 1e-10
 ) -> HodgeDecomposition:

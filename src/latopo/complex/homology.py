@@ -6,6 +6,7 @@ field: the Klein bottle has (1, 2, 1) over GF(2), as the torus has, but (1, 1, 0
 
 from typing import TYPE_CHECKING
 
+from latopo._arguments import checked
 from latopo.complex.reduction import read_field, reduce_boundaries
 
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ def euler_characteristic(cx: "CellComplex") -> int:
     return cx.num_nodes - cx.num_edges + cx.num_polygons
 
 
+@checked
 def betti_numbers(cx: "CellComplex", field: int | str = 2) -> tuple[int, int, int]:
     """(b₀, b₁, b₂): connected components, independent holes, independent voids.
 

@@ -6,12 +6,14 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor
 
+from latopo._arguments import checked
 from latopo.errors import LatopoError
 
 if TYPE_CHECKING:
     from latopo.complex.cell_complex import CellComplex
 
 
+@checked
 def edge_homophily(cx: "CellComplex", labels: Tensor, unlabelled: int | None = None) -> float:
     """Share of the edges whose two ends carry the same label; NaN if there is no edge to count.
 
@@ -28,6 +30,7 @@ def edge_homophily(cx: "CellComplex", labels: Tensor, unlabelled: int | None = N
     return _share(*_agreement(labels, cx.edge_index.t(), unlabelled))
 
 
+@checked
 def polygon_homophily(cx: "CellComplex", labels: Tensor, unlabelled: int | None = None) -> float:
     """Share of the polygons whose nodes all carry one label; NaN if there is no polygon to count.
 

@@ -12,6 +12,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from latopo._arguments import checked
 from latopo.complex._reduction import Integers
 from latopo.complex.filtration import filtration_values
 from latopo.complex.reduction import Reduction, read_field, reduce_boundaries
@@ -68,7 +69,8 @@ class Persistence:
         return f"Persistence({', '.join(counts)}; {essential} for ever; GF({self.field}))"
 
 
-def persistence(cx: "CellComplex", field: int = 2, min_persistence: float = 0.0) -> Persistence:
+@checked
+def persistence(cx: "CellComplex", field: int | str = 2, min_persistence: float = 0.0) -> Persistence:
     """Persistent homology of the filtration in which a cell of probability p enters at 1 − p (not before its faces).
 
     Args:

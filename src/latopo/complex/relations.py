@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor
 
+from latopo._arguments import check_dense, checked
 from latopo.complex.canonical import match_rows
 from latopo.errors import LatopoError
 
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from latopo.complex.cell_complex import CellComplex
 
 
+@checked
 def skeleton(cx: "CellComplex", order: int) -> "CellComplex":
     """The cells of dimension at most ``order`` (Definition 4): 0 nodes, 1 nodes and edges, 2 everything.
 
@@ -32,6 +34,7 @@ def skeleton(cx: "CellComplex", order: int) -> "CellComplex":
     return cx.from_canonical(cx.num_nodes, cx.edge_index[:, :0], ptr=cx.ptr)
 
 
+@checked
 def subcomplex(cx: "CellComplex", nodes: Tensor) -> "CellComplex":
     """The cells whose vertices are all among ``nodes`` (numbers, or a mask [N]), with their probabilities.
 
@@ -136,11 +139,15 @@ def _joined(name: str, parts: list[tuple[int, list[Tensor | None]]]) -> Tensor |
 
 
 def _node_mask(cx: "CellComplex", nodes: Tensor) -> Tensor:
+    check_dense("CellComplex", "nodes", nodes)
     if nodes.dtype == torch.bool:
         if nodes.shape != (cx.num_nodes,):
             raise LatopoError(f"CellComplex: the mask has shape {list(nodes.shape)}, expected [{cx.num_nodes}]")
         return nodes
     mask = torch.zeros(cx.num_nodes, dtype=torch.bool, device=cx.device)
+    if nodes.dtype not in (torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8):
+        raise LatopoError(f"CellComplex: nodes must be whole numbers or a mask, got {nodes.dtype}; use nodes.long()")
+    nodes = nodes.long()  # uint8 would be taken for a mask
     if nodes.numel() and not (int(nodes.min()) >= 0 and int(nodes.max()) < cx.num_nodes):
         raise LatopoError(f"CellComplex: nodes must lie in 0 … num_nodes-1={cx.num_nodes - 1}")
     mask[nodes] = True

@@ -7,6 +7,7 @@ import numpy as np
 import torch
 from torch import Generator, Tensor
 
+from latopo._arguments import checked
 from latopo._parallel import map_blocks, row_blocks
 from latopo.cycles._kernels import Output, Search, lexicographic_order, search_block
 from latopo.cycles.sampling import sample_ranks
@@ -21,6 +22,7 @@ _SLICE = 5 * 10**7  # steps between two looks at the count and at Ctrl-C: less t
 _ALL_LENGTHS = 1000  # longest length that is listed even if the graph has fewer vertices
 
 
+@checked
 def induced_cycles(
     edge_index: Tensor,
     num_nodes: int | None = None,
@@ -71,6 +73,7 @@ def induced_cycles(
     )[0]
 
 
+@checked
 def sample_induced_cycles(
     edge_index: Tensor,
     num_nodes: int | None = None,
@@ -156,6 +159,7 @@ class CycleMemory:
         return torch.equal(self._key[0], edge_index)
 
 
+@checked
 def count_induced_cycles(
     edge_index: Tensor, num_nodes: int | None = None, max_length: int = 4, *, max_steps: int = MAX_STEPS
 ) -> dict[int, int]:

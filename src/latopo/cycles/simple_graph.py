@@ -7,6 +7,7 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
+from latopo._arguments import check_dense, check_tensor
 from latopo.errors import LatopoError
 
 IntArray = npt.NDArray[np.int64]
@@ -75,6 +76,8 @@ def check_edge_index(caller: str, edge_index: Tensor, num_nodes: int | None) -> 
         >>> check_edge_index("induced_cycles", torch.tensor([[0, 1], [1, 4]]), None)
         5
     """
+    if isinstance(edge_index, Tensor):
+        check_tensor(caller, "edge_index", edge_index)
     if not isinstance(edge_index, Tensor) or edge_index.dim() != 2 or edge_index.size(0) != 2:
         came = f"shape {list(edge_index.shape)}" if isinstance(edge_index, Tensor) else type(edge_index).__name__
         raise LatopoError(
@@ -82,6 +85,9 @@ def check_edge_index(caller: str, edge_index: Tensor, num_nodes: int | None) -> 
         )
     if edge_index.is_floating_point() or edge_index.is_complex() or edge_index.dtype == torch.bool:
         raise LatopoError(f"{caller}: edge_index must hold integers, got {edge_index.dtype}; use edge_index.long()")
+    check_dense(caller, "edge_index", edge_index)
+    if edge_index.dtype in (torch.uint16, torch.uint32, torch.uint64):  # for which torch has next to no operations
+        raise LatopoError(f"{caller}: edge_index is {edge_index.dtype}; use edge_index.long()")
     low, high = (int(end) for end in edge_index.aminmax()) if edge_index.numel() else (0, -1)
     if num_nodes is None:
         num_nodes = high + 1

@@ -5,6 +5,7 @@ import math
 import torch
 from torch import Tensor, nn
 
+from latopo._arguments import checked
 from latopo.errors import LatopoError
 
 __all__ = ["LearnableAlpha"]
@@ -32,6 +33,7 @@ class LearnableAlpha(nn.Module):
     low = 1.1
     high = 4.0
 
+    @checked
     def __init__(self, initial: float = 1.5) -> None:
         super().__init__()
         if not self.low < initial < self.high:

@@ -6,6 +6,7 @@ import torch
 from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 
+from latopo._arguments import check_dense, checked
 from latopo._compile import uncompiled
 from latopo.entmax import _cpu, _torch
 from latopo.entmax.alpha import LearnableAlpha
@@ -15,6 +16,7 @@ __all__ = ["SegmentEntmax", "segment_entmax"]
 
 
 @uncompiled
+@checked
 def segment_entmax(scores: Tensor, ptr: Tensor, alpha: float | Tensor = 1.5) -> Tensor:
     r"""α-entmax of every row of a ragged matrix (equation 3 of the paper), with gradients to the scores and to α.
 
@@ -72,6 +74,7 @@ class SegmentEntmax(nn.Module):
         tensor([0.7500, 0.2500, 1.0000])
     """
 
+    @checked
     def __init__(self, alpha: float = 1.5, learnable: bool = False) -> None:
         super().__init__()
         self.alpha = LearnableAlpha(alpha) if learnable else alpha
@@ -113,6 +116,8 @@ class _SegmentEntmax(torch.autograd.Function):
 
 
 def _check(scores: Tensor, ptr: Tensor) -> None:
+    check_dense("segment_entmax", "scores", scores)
+    check_dense("segment_entmax", "ptr", ptr)
     if scores.dim() != 1 or not scores.is_floating_point():
         raise LatopoError(
             f"segment_entmax: scores must be a floating-point tensor with one dimension, got {scores.dtype} "
@@ -136,7 +141,9 @@ def _check(scores: Tensor, ptr: Tensor) -> None:
 
 def _rows_of_alpha(alpha: float | Tensor, scores: Tensor, ptr: Tensor) -> Tensor:
     """α as a tensor ``[1]`` or ``[R]`` beside the scores, checked."""
-    if not isinstance(alpha, Tensor):
+    if isinstance(alpha, Tensor):
+        check_dense("segment_entmax", "alpha", alpha)
+    else:
         # In float64 unless the device may lack it; then the scores are no finer than float32 either.
         exact = scores.dtype == torch.float64 or scores.device.type == "cpu"
         alpha = torch.tensor(alpha, dtype=torch.float64 if exact else torch.float32)

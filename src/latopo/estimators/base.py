@@ -51,15 +51,15 @@ class Answers(NamedTuple):
 class DCMEstimator(BaseEstimator):
     """Base class of the estimators; the parameters are described there, and checked when a fit begins."""
 
-    max_length: int = field(default=4, metadata={"at_least": 0})
+    max_length: int = field(default=4, metadata={"at_least": 0, "at_most": 1000})
     _: KW_ONLY
     model: str = "auto"
-    degree: float = field(default=3.0, metadata={"above": 0})
-    hidden_channels: int | Literal["auto"] = field(default="auto", metadata={"at_least": 1})
+    degree: float = field(default=3.0, metadata={"above": 0, "at_most": 1e6})
+    hidden_channels: int | Literal["auto"] = field(default="auto", metadata={"at_least": 1, "at_most": 2**16})
     dropout: float = field(default=0.5, metadata={"at_least": 0, "below": 1})
-    learning_rate: float = field(default=0.01, metadata={"above": 0})
-    weight_decay: float | Literal["auto"] = field(default="auto", metadata={"at_least": 0})
-    max_epochs: int = field(default=50, metadata={"at_least": 1})
+    learning_rate: float = field(default=0.01, metadata={"above": 0, "at_most": 1e6})
+    weight_decay: float | Literal["auto"] = field(default="auto", metadata={"at_least": 0, "at_most": 1e6})
+    max_epochs: int = field(default=50, metadata={"at_least": 1, "at_most": 10**6})
     early_stopping: bool | Literal["auto"] = "auto"
     validation_fraction: float = field(default=0.1, metadata={"at_least": 0, "below": 1})
     patience: int = field(default=10, metadata={"at_least": 1})

@@ -47,8 +47,8 @@ class TopK(Settings):
 
 @dataclass(frozen=True)
 class _Polygons(Settings):
-    max_length: int = field(default=4, metadata={"at_least": 0})
-    candidate_budget: int = field(default=50_000, metadata={"at_least": 1})
+    max_length: int = field(default=4, metadata={"at_least": 0, "at_most": 1000})
+    candidate_budget: int = field(default=50_000, metadata={"at_least": 1, "at_most": 10**8})
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class EntmaxPolygons(_Polygons):
 
     kind: ClassVar[str] = "entmax"
     polygon_share: float | None = field(default=None, metadata={"above": 0, "at_most": 1})
-    polygon_score: Literal["sum", "mean", "per-length"] = "sum"
+    polygon_score: Literal["sum", "mean"] = "sum"
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ class TopKPolygons(_Polygons):
     """As many polygons as nodes, by the Gumbel top-k trick."""
 
     kind: ClassVar[str] = "topk"
-    polygon_score: Literal["sum", "mean", "per-length"] = "sum"
+    polygon_score: Literal["sum", "mean"] = "sum"
 
 
 @dataclass(frozen=True)
@@ -100,7 +100,7 @@ class Latent(Settings):
     decay_encoder: bool = True
     polygons: EntmaxPolygons | AllPolygons | TopKPolygons | None = EntmaxPolygons()
     edge_features: bool = True
-    rounds: int = field(default=1, metadata={"at_least": 0})
+    rounds: int = field(default=1, metadata={"at_least": 0, "at_most": 1000})
     relaxation: Relaxation = "none"
     latent_dropout: float = field(default=0.0, metadata={"at_least": 0, "below": 1})
 
@@ -162,7 +162,7 @@ class NetSettings(Settings):
         TopK(k=3)
     """
 
-    hidden_channels: int = field(default=32, metadata={"at_least": 1})
+    hidden_channels: int = field(default=32, metadata={"at_least": 1, "at_most": 2**16})
     dropout: float = field(default=0.5, metadata={"at_least": 0, "below": 1})
     latent: Latent | None = Latent()
     own: Own | None = None
@@ -187,5 +187,5 @@ class NetSettings(Settings):
 class BaselineSettings(Settings):
     """A two-layer network: its width between the layers, and the dropout before the second."""
 
-    hidden_channels: int = field(default=32, metadata={"at_least": 1})
+    hidden_channels: int = field(default=32, metadata={"at_least": 1, "at_most": 2**16})
     dropout: float = field(default=0.5, metadata={"at_least": 0, "below": 1})

@@ -5,6 +5,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from latopo._arguments import check_dense, checked
 from latopo._compile import uncompiled
 from latopo.entmax import segment_entmax
 from latopo.errors import LatopoError, TooManyCellsError
@@ -17,6 +18,8 @@ from latopo.neighbors.similarity import Similarity, check_points, check_positive
 __all__ = ["NeighborRows", "count_neighbors", "entmax_neighbors", "neighbor_rows", "support_probabilities"]
 
 
+@uncompiled
+@checked
 def entmax_neighbors(
     x: Tensor,
     gain: float | Tensor = 50.0,
@@ -85,6 +88,7 @@ class NeighborRows(NamedTuple):
 
 
 @uncompiled
+@checked
 def neighbor_rows(
     x: Tensor,
     gain: float | Tensor = 50.0,
@@ -112,6 +116,7 @@ def neighbor_rows(
 
 
 @uncompiled
+@checked
 def count_neighbors(
     x: Tensor,
     gain: float = 50.0,
@@ -180,6 +185,7 @@ def _check(x: Tensor, anchors: Tensor | None, gain: float | Tensor, alpha: float
         )
     check_positive("entmax_neighbors", "gain", gain)
     values = torch.as_tensor(alpha).detach()
+    check_dense("entmax_neighbors", "alpha", values)
     if values.dim() > 1 or (values.dim() == 1 and values.numel() != x.size(0)):
         raise LatopoError(f"entmax_neighbors: alpha must be one value or one per row, got shape {tuple(values.shape)}")
     if not bool((values >= 1).all()):

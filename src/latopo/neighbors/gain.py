@@ -6,6 +6,7 @@ from dataclasses import replace
 import torch
 from torch import Tensor
 
+from latopo._arguments import checked
 from latopo._precision import widen
 from latopo.errors import LatopoError
 from latopo.neighbors.certificate import solve
@@ -23,6 +24,7 @@ _SAMPLE = 2_000
 
 
 @torch.no_grad()
+@checked
 def gain_for_degree(
     x: Tensor,
     degree: float,
@@ -82,6 +84,7 @@ class _SampledRows:
 
 
 @torch.no_grad()
+@checked
 def temperature_for_spread(x: Tensor, spread: float, similarity: str | Similarity = "euclidean") -> float:
     """The temperature t at which the log-scores −t·z² of a row have the standard deviation ``spread``, on average.
 

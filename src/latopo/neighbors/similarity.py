@@ -9,6 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from latopo._arguments import check_dense
 from latopo.errors import LatopoError
 
 __all__ = [
@@ -26,6 +27,7 @@ __all__ = [
 
 def check_points(caller: str, name: str, points: Tensor) -> None:
     """Raise unless these are finite points [N, d]."""
+    check_dense(caller, name, points)
     if points.dim() != 2 or not points.is_floating_point():
         raise LatopoError(
             f"{caller}: {name} must be a floating point matrix [points, features], "
@@ -44,7 +46,8 @@ def check_points(caller: str, name: str, points: Tensor) -> None:
 def check_positive(caller: str, name: str, value: float | Tensor) -> None:
     """Raise unless this is one positive number."""
     number = torch.as_tensor(value).detach()
-    if number.numel() != 1 or not bool((number > 0) & number.isfinite()):
+    check_dense(caller, name, number)
+    if number.is_complex() or number.numel() != 1 or not bool((number > 0) & number.isfinite()):
         raise LatopoError(f"{caller}: {name} must be one finite number > 0, got {number.tolist()}")
 
 

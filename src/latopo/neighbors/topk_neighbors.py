@@ -4,6 +4,7 @@ import numpy as np
 import torch
 from torch import Generator, Tensor
 
+from latopo._arguments import checked
 from latopo._compile import uncompiled
 from latopo._parallel import row_blocks
 from latopo._precision import widen
@@ -19,6 +20,7 @@ _BLOCK_ENTRIES = 2**21
 
 
 @uncompiled
+@checked
 def topk_neighbors(
     x: Tensor,
     k: int,

@@ -5,6 +5,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor, nn
 
+from latopo._arguments import Count, Size, checked
 from latopo._compile import refuse_script, uncompiled
 from latopo.complex.canonical import edge_keys
 from latopo.complex.graphs import graph_numbers
@@ -79,11 +80,12 @@ class AlphaDGM(nn.Module):
         True
     """
 
+    @checked
     def __init__(
         self,
-        in_channels: int,
-        hidden_channels: int = 32,
-        num_layers: int = 3,
+        in_channels: Size,
+        hidden_channels: Size = 32,
+        num_layers: Count = 3,
         *,
         sampler: EdgeSampler | None = None,
         encoder: nn.Module | None = None,

@@ -2,8 +2,10 @@
 
 from torch import Tensor, nn
 
+from latopo._arguments import Size, checked
 from latopo.complex import CellComplex
 from latopo.errors import LatopoError
+from latopo.nn.checks import check_like
 from latopo.nn.neighborhoods import Neighborhoods, as_neighborhoods
 
 __all__ = ["CellConv"]
@@ -39,7 +41,8 @@ class CellConv(nn.Module):
         torch.Size([3, 8])
     """
 
-    def __init__(self, in_channels: int, out_channels: int, bias: bool = True) -> None:
+    @checked
+    def __init__(self, in_channels: Size, out_channels: Size, bias: bool = True) -> None:
         super().__init__()
         self.in_channels, self.out_channels = in_channels, out_channels
         self.upper = nn.Linear(in_channels, out_channels, bias=False)
@@ -54,6 +57,7 @@ class CellConv(nn.Module):
         if self.skip.bias is not None:
             nn.init.zeros_(self.skip.bias)
 
+    @checked
     def forward(
         self,
         x: Tensor,
@@ -66,6 +70,7 @@ class CellConv(nn.Module):
             raise LatopoError(
                 f"CellConv: x has shape {list(x.shape)}, expected [edges, in_channels={self.in_channels}]"
             )
+        check_like("CellConv", x, self.skip.weight)
         upper, lower = as_neighborhoods(cells, edge_weight, polygon_weight).edges(x)
         return self.upper(upper) + self.lower(lower) + self.skip(x)
 

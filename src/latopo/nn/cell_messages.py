@@ -3,12 +3,13 @@
 from collections.abc import Callable
 from inspect import signature
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from latopo._arguments import Count, Size, checked
 from latopo.complex import CellComplex
 from latopo.errors import LatopoError
 from latopo.nn.cell_conv import CellConv
@@ -16,21 +17,12 @@ from latopo.nn.checks import check_dropout
 from latopo.nn.lifts import Downlift, Uplift
 from latopo.nn.neighborhoods import ComplexNeighborhoods, Neighborhoods, as_neighborhoods
 from latopo.nn.node_conv import NodeConv
-from latopo.nn.polygon_conv import PolygonConv
 from latopo.nn.reset import reset
 
-__all__ = ["CellFeatures", "CellMessages", "NewConv"]
+__all__ = ["CellMessages", "NewConv"]
 
 NewConv = Callable[[int, int], nn.Module]
 """Makes a convolution from the widths of its input and output."""
-
-
-class CellFeatures(NamedTuple):
-    """Features after message passing: nodes [N, channels], edges [E, out_channels], polygons [P, out_channels]."""
-
-    nodes: Tensor
-    edges: Tensor | None = None
-    polygons: Tensor | None = None
 
 
 class CellMessages(nn.Module):
@@ -49,12 +41,9 @@ class CellMessages(nn.Module):
         out_channels: width of each half of the output.
         rounds: rounds on nodes, and again on edges. With 0 no layer is learned: x stands beside its uplift, carried
             down again.
-        polygons: longest polygon that has features of its own, a :class:`~latopo.nn.PolygonConv` in each round: nodes ↔
-            edges ↔ polygons. By default (the paper) polygons only say which edges hear each other.
         edges: whether there are messages between edges; without them the output is :math:`\mathbf{X}_{0,int}`.
         concat: whether the two halves stand side by side or are summed.
         dropout: between rounds.
-        final_relu: whether the output has passed the ReLU (as in the paper); without it, it may be class scores.
         node_conv: makes a convolution of nodes: :class:`~latopo.nn.NodeConv`, one of PyG's (weighted cells need one
             that takes ``edge_weight``, such as ``torch_geometric.nn.GraphConv``), or a module of your own, called as
             ``conv(x, neighborhoods)``.
@@ -71,39 +60,31 @@ class CellMessages(nn.Module):
         torch.Size([3, 16])
     """
 
+    @checked
     def __init__(
         self,
-        in_channels: int,
-        out_channels: int,
-        rounds: int = 1,
+        in_channels: Size,
+        out_channels: Size,
+        rounds: Count = 1,
         *,
         edges: bool = True,
-        polygons: int | None = None,
         concat: bool = True,
         dropout: float = 0.0,
-        final_relu: bool = True,
         node_conv: NewConv = NodeConv,
         edge_conv: NewConv = CellConv,
     ) -> None:
         super().__init__()
         check_dropout("CellMessages", dropout)
-        if rounds < 0:
-            raise LatopoError(f"CellMessages: rounds must be at least 0, got {rounds}")
         if rounds == 0 and in_channels != out_channels:
             raise LatopoError(
                 f"CellMessages: without rounds the width stays {in_channels}, got out_channels={out_channels}"
             )
-        self.concat, self.dropout, self.final_relu = concat, dropout, final_relu
+        self.concat, self.dropout = concat, dropout
         self.channels = out_channels * (2 if edges and concat else 1)
         widths = [in_channels, *[out_channels] * rounds]
         self.node_convs = nn.ModuleList(_fit_in(node_conv(*ends)) for ends in pairwise(widths))
         self.uplift = Uplift("mean") if edges else None
         self.edge_convs = nn.ModuleList(edge_conv(out_channels, out_channels) for _ in range(rounds if edges else 0))
-        if polygons is not None and not (edges and rounds):
-            raise LatopoError("CellMessages: polygons hear edges; features of polygons need edges=True and rounds > 0")
-        self.polygon_convs = None
-        if polygons is not None:
-            self.polygon_convs = nn.ModuleList(PolygonConv(out_channels, polygons) for _ in range(rounds))
         self.downlift = Downlift("mean")
 
     def reset_parameters(self) -> None:
@@ -112,30 +93,16 @@ class CellMessages(nn.Module):
 
     def forward(self, x: Tensor, cells: CellComplex | Neighborhoods) -> Tensor:
         """Features of every node."""
-        return self.features(x, cells).nodes
-
-    def features(self, x: Tensor, cells: CellComplex | Neighborhoods) -> CellFeatures:
-        """Features of every node, as :meth:`forward` gives them, of every edge and of every polygon, as far as any."""
         neighborhoods = as_neighborhoods(cells)
-        linear = x
         for at, conv in enumerate(self.node_convs):
-            linear = conv(self._drop(x, at), neighborhoods)
-            x = linear.relu()
-        nodes = x if self.final_relu else linear
+            x = conv(self._drop(x, at), neighborhoods).relu()
         if self.uplift is None:
-            return CellFeatures(nodes)
-        edges, polygons = self._edge_rounds(self.uplift(x, neighborhoods), neighborhoods)
-        down = self.downlift(edges, neighborhoods)
-        return CellFeatures(torch.cat([nodes, down], dim=1) if self.concat else nodes + down, edges, polygons)
-
-    def _edge_rounds(self, edges: Tensor, neighborhoods: Neighborhoods) -> tuple[Tensor, Tensor | None]:
-        polygons, last = None, len(self.edge_convs) - 1
+            return x
+        edges = self.uplift(x, neighborhoods)
         for at, conv in enumerate(self.edge_convs):
-            edges = conv(self._drop(edges, at), neighborhoods)
-            if self.polygon_convs is not None:
-                edges, polygons = self.polygon_convs[at](edges.relu(), neighborhoods)
-            edges = edges.relu() if at < last or self.final_relu else edges
-        return edges, polygons
+            edges = conv(self._drop(edges, at), neighborhoods).relu()
+        down = self.downlift(edges, neighborhoods)
+        return torch.cat([x, down], dim=1) if self.concat else x + down
 
     def _drop(self, x: Tensor, at: int) -> Tensor:
         return functional.dropout(x, self.dropout, self.training) if at else x

@@ -5,6 +5,7 @@ from numbers import Real
 import torch
 from torch import Tensor
 
+from latopo._arguments import check_dense, check_tensor
 from latopo._compile import uncompiled
 from latopo.complex.canonical import edge_keys
 from latopo.cycles.simple_graph import check_edge_index
@@ -15,7 +16,9 @@ __all__ = [
     "check_dropout",
     "check_features",
     "check_finite",
+    "check_like",
     "check_once",
+    "check_weight",
     "check_width",
     "check_within",
     "simple_edges",
@@ -53,6 +56,7 @@ def check_width(caller: str, x: Tensor, in_channels: int) -> None:
             f"{caller}: x must be one matrix [nodes, features], got {type(x).__name__}; a complex has nodes of one "
             "kind: turn HeteroData into one graph with data.to_homogeneous()"
         )
+    check_tensor(caller, "x", x)
     if x.layout not in (torch.strided, torch.sparse_csr):
         raise LatopoError(f"{caller}: x must be dense or sparse CSR, got {x.layout}; use x.to_sparse_csr()")
     if x.dim() != 2 or not x.is_floating_point():
@@ -61,6 +65,27 @@ def check_width(caller: str, x: Tensor, in_channels: int) -> None:
         )
     if x.size(1) != in_channels:
         raise LatopoError(f"{caller}: x has {x.size(1)} columns, expected in_channels={in_channels}")
+
+
+def check_like(caller: str, x: Tensor, weight: Tensor) -> None:
+    """Raise unless x has the type of the weights that it meets; autocasting takes care of that itself."""
+    if x.dtype != weight.dtype and not torch.is_autocast_enabled(x.device.type):
+        raise LatopoError(
+            f"{caller}: x is {x.dtype}, but the weights of the layer are {weight.dtype}; convert x, or the layer with "
+            ".to(x.dtype)"
+        )
+
+
+def check_weight(caller: str, name: str, weight: Tensor | None, count: int) -> None:
+    """Raise unless there is one number for each cell, or None."""
+    if weight is None:
+        return
+    check_dense(caller, name, weight)
+    if weight.shape != (count,) or not weight.is_floating_point():
+        raise LatopoError(
+            f"{caller}: {name} must hold one number for each of {count} cells, got {weight.dtype} of shape "
+            f"{list(weight.shape)}"
+        )
 
 
 def check_finite(caller: str, x: Tensor) -> None:
@@ -78,6 +103,8 @@ def check_finite(caller: str, x: Tensor) -> None:
 
 def check_once(caller: str, edge_index: Tensor, num_nodes: int) -> None:
     """Raise if an undirected edge is listed twice, as PyG lists them, or joins a node to itself."""
+    if not torch.compiler.is_compiling():
+        check_edge_index(caller, edge_index, num_nodes)
     if bool((edge_index[0] < edge_index[1]).all()):
         return
     keys = edge_keys(edge_index, num_nodes)

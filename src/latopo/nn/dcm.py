@@ -2,13 +2,14 @@
 
 from torch import Tensor, nn
 
+from latopo._arguments import Count, Size, checked
 from latopo._compile import refuse_script
 from latopo.complex import CellComplex
 from latopo.complex.graphs import node_pointers
 from latopo.errors import LatopoError
 from latopo.nn.alpha_dgm import AlphaDGM
 from latopo.nn.cell_conv import CellConv
-from latopo.nn.cell_messages import CellFeatures, CellMessages, NewConv
+from latopo.nn.cell_messages import CellMessages, NewConv
 from latopo.nn.checks import check_width, check_within
 from latopo.nn.given_edges import GivenEdges, check_given_edges
 from latopo.nn.neighborhoods import ComplexNeighborhoods
@@ -41,9 +42,7 @@ class DCM(nn.Module):
             no other edges, and only polygons are inferred; for rings of molecules.
         relaxation: how probabilities enter message passing. ``"weighted"`` and ``"straight_through"`` let the task's
             loss reach the topology; ``"none"`` (the paper) needs a :class:`~latopo.nn.TopologyLoss`.
-        polygon_features: whether polygons have features and messages of their own, with an embedding of their length
-            (:class:`~latopo.nn.PolygonConv`). By default (the paper) they only say which edges hear each other.
-        rounds, concat, dropout, final_relu, node_conv, edge_conv: see :class:`~latopo.nn.CellMessages`.
+        rounds, concat, dropout, node_conv, edge_conv: see :class:`~latopo.nn.CellMessages`.
         graph: an :class:`~latopo.nn.AlphaDGM` of your own; ``gain`` and ``alpha`` are then not used for the edges.
         polygons: a :class:`~latopo.nn.PolygonInference` of your own; ``max_length`` and ``alpha`` are then not used
             for the polygons.
@@ -66,21 +65,20 @@ class DCM(nn.Module):
         (torch.Size([50, 64]), 50)
     """
 
+    @checked
     def __init__(
         self,
-        in_channels: int,
-        out_channels: int,
+        in_channels: Size,
+        out_channels: Size,
         max_length: int = 4,
         alpha: float = 1.5,
         gain: float = 50.0,
         relaxation: Relaxation = "weighted",
         *,
         given_edges: GivenEdges = "encode",
-        polygon_features: bool = False,
-        rounds: int = 1,
+        rounds: Count = 1,
         concat: bool = True,
         dropout: float = 0.0,
-        final_relu: bool = True,
         graph: AlphaDGM | None = None,
         polygons: PolygonInference | None = None,
         node_conv: NewConv = NodeConv,
@@ -98,9 +96,8 @@ class DCM(nn.Module):
         polygons = PolygonInference(max_length, alpha=alpha) if polygons is None else polygons
         self.topology = TopologyInference(graph, polygons, keep_given=given_edges != "encode")
         self.messages = CellMessages(
-            in_channels, out_channels, rounds, polygons=polygons.max_length if polygon_features else None,
-            concat=concat, dropout=dropout, final_relu=final_relu, node_conv=node_conv, edge_conv=edge_conv,
-        )  # fmt: skip
+            in_channels, out_channels, rounds, concat=concat, dropout=dropout, node_conv=node_conv, edge_conv=edge_conv
+        )
 
     __prepare_scriptable__ = refuse_script
 
@@ -135,14 +132,10 @@ class DCM(nn.Module):
 
     def propagate(self, x: Tensor, cells: CellComplex) -> Tensor:
         """Message passing on a given complex: polygons are weighted relative to the best one of their graph."""
-        return self.features(x, cells).nodes
-
-    def features(self, x: Tensor, cells: CellComplex) -> CellFeatures:
-        """The same, with the features of edges and polygons beside those of the nodes, for read-outs over all cells."""
         check_width("DCM", x, self.in_channels)
         if x.size(0) != cells.num_nodes:
             raise LatopoError(f"DCM: x has {x.size(0)} rows, but the complex {cells.num_nodes} nodes")
-        return self.messages.features(x, ComplexNeighborhoods.relaxed(cells, self.relaxation))
+        return self.messages(x, ComplexNeighborhoods.relaxed(cells, self.relaxation))
 
     def extra_repr(self) -> str:
         """What differs from layer to layer."""

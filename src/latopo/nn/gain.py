@@ -3,6 +3,7 @@
 import torch
 from torch import Tensor, nn
 
+from latopo._arguments import checked
 from latopo.errors import LatopoError
 
 __all__ = ["Gain"]
@@ -29,6 +30,7 @@ class Gain(nn.Module):
 
     start: Tensor
 
+    @checked
     def __init__(self, start: float = 50.0, learnable: bool = True, relative: bool = False) -> None:
         super().__init__()
         self.relative = relative
@@ -43,7 +45,7 @@ class Gain(nn.Module):
 
     def restart(self, value: float) -> None:
         """Start again from another value."""
-        if not 0 < value < float("inf"):
+        if not 0 < value <= torch.finfo(torch.float32).max:
             raise LatopoError(f"Gain: the gain must be a finite number > 0, got {value}")
         # A new tensor: what a past call returned keeps its gradient. And never one of inference mode, which could not
         # be trained with.

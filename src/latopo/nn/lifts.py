@@ -4,6 +4,7 @@ from typing import Literal
 
 from torch import Tensor, nn
 
+from latopo._arguments import Size, checked
 from latopo.complex import CellComplex
 from latopo.errors import LatopoError
 from latopo.nn.neighborhoods import Neighborhoods, as_neighborhoods
@@ -17,7 +18,8 @@ Aggregation = Literal["sum", "mean", "learnable"]
 class _Lift(nn.Module):
     """A choice of ⊕, and for ``"learnable"`` a linear β behind the mean."""
 
-    def __init__(self, aggr: Aggregation = "mean", channels: int | None = None) -> None:
+    @checked
+    def __init__(self, aggr: Aggregation = "mean", channels: Size | None = None) -> None:
         super().__init__()
         if aggr not in ("sum", "mean", "learnable"):
             raise LatopoError(f"{type(self).__name__}: aggr must be sum, mean or learnable, got {aggr!r}")

@@ -10,9 +10,11 @@ from typing import Protocol
 import torch
 from torch import Tensor
 
+from latopo._arguments import check_dense
 from latopo._precision import widen
 from latopo.complex import CellComplex
 from latopo.errors import LatopoError
+from latopo.nn.checks import check_weight
 from latopo.nn.node_conv import graph_product
 from latopo.nn.relaxation import Relaxation, cell_weights
 
@@ -36,14 +38,6 @@ class Neighborhoods(Protocol):
 
     def around(self, x: Tensor) -> tuple[Tensor, Tensor]:
         """Over the edges at each node, weighted, [N, F], and 1 + the sum of their weights (equation 9), [N, 1]."""
-        ...
-
-    def sides(self, x: Tensor) -> tuple[Tensor, Tensor]:
-        """The mean over the sides of each polygon, [P, F], and their number, [P]."""
-        ...
-
-    def above(self, x: Tensor) -> tuple[Tensor, Tensor]:
-        """Over the polygons at each edge, weighted, [E, F], and 1 + the sum of their weights, [E, 1]."""
         ...
 
 
@@ -113,29 +107,14 @@ class ComplexNeighborhoods:
         total = x.new_zeros(self.cx.num_nodes, x.size(1)).index_add(0, start, weighted).index_add(0, end, weighted)
         return total, x.new_ones(self.cx.num_nodes).index_add(0, start, weight).index_add(0, end, weight)[:, None]
 
-    def sides(self, x: Tensor) -> tuple[Tensor, Tensor]:
-        """Each polygon from its sides."""
-        _check_rows(x, self.cx.num_edges, "edges")
-        edge, polygon = self.cx.polygon_edge_index()
-        length = self.cx.polygon_lengths
-        total = x.new_zeros(self.cx.num_polygons, x.size(1)).index_add(0, polygon, x.index_select(0, edge))
-        return total / length[:, None], length
-
-    def above(self, x: Tensor) -> tuple[Tensor, Tensor]:
-        """Each edge from its polygons, before the division."""
-        _check_rows(x, self.cx.num_polygons, "polygons")
-        x = widen(x)
-        edge, polygon = self.cx.polygon_edge_index()
-        weight = x.new_ones(x.size(0)) if self.polygon_weight is None else self.polygon_weight.to(x.dtype)
-        weighted = (weight[:, None] * x).index_select(0, polygon)
-        degree = x.new_ones(self.cx.num_edges).index_add(0, edge, weight.index_select(0, polygon))
-        return x.new_zeros(self.cx.num_edges, x.size(1)).index_add(0, edge, weighted), degree[:, None]
-
     def _weights(self, x: Tensor) -> Tensor:
         return x.new_ones(self.cx.num_edges) if self.edge_weight is None else self.edge_weight.to(x.dtype)
 
 
 def _check_rows(x: Tensor, count: int, cells: str) -> None:
+    check_dense("Neighborhoods", "x", x)
+    if x.dim() != 2 or not x.is_floating_point():
+        raise LatopoError(f"Neighborhoods: x must be a floating point matrix, got {x.dtype} of shape {list(x.shape)}")
     if x.size(0) != count:
         raise LatopoError(f"Neighborhoods: x has {x.size(0)} rows, expected one for each of {count} {cells}")
 
@@ -145,7 +124,11 @@ def as_neighborhoods(
 ) -> Neighborhoods:
     """A complex with these weights, or neighbourhoods, which have theirs."""
     if isinstance(cells, CellComplex):
+        check_weight("Neighborhoods", "edge_weight", edge_weight, cells.num_edges)
+        check_weight("Neighborhoods", "polygon_weight", polygon_weight, cells.num_polygons)
         return ComplexNeighborhoods(cells, edge_weight, polygon_weight)
+    if not hasattr(cells, "around"):
+        raise LatopoError(f"Neighborhoods: expected a CellComplex or neighbourhoods, got {type(cells).__name__}")
     if edge_weight is not None or polygon_weight is not None:
         raise LatopoError("Neighborhoods: these have weights of their own; give weights with a CellComplex only")
     return cells

@@ -5,9 +5,10 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor, nn
 
+from latopo._arguments import Size, checked
 from latopo._precision import widen
 from latopo.errors import LatopoError
-from latopo.nn.checks import check_once
+from latopo.nn.checks import check_like, check_once, check_weight
 
 if TYPE_CHECKING:
     from latopo.nn.neighborhoods import Neighborhoods
@@ -67,7 +68,8 @@ class NodeConv(nn.Module):
         torch.Size([3, 8])
     """
 
-    def __init__(self, in_channels: int, out_channels: int, bias: bool = True) -> None:
+    @checked
+    def __init__(self, in_channels: Size, out_channels: Size, bias: bool = True) -> None:
         super().__init__()
         self.in_channels, self.out_channels = in_channels, out_channels
         self.weight = nn.Parameter(torch.empty(in_channels, out_channels))
@@ -80,15 +82,20 @@ class NodeConv(nn.Module):
         if self.bias is not None:
             nn.init.zeros_(self.bias)
 
+    @checked
     def forward(
         self, x: Tensor, graph: "Tensor | Neighborhoods | None" = None, edge_weight: Tensor | None = None
     ) -> Tensor:
         """Convolve x over the graph."""
         if x.dim() != 2 or x.size(1) != self.in_channels:
             raise LatopoError(f"NodeConv: x has shape {list(x.shape)}, expected [N, in_channels={self.in_channels}]")
+        check_like("NodeConv", x, self.weight)
+        if graph is not None and not isinstance(graph, Tensor) and not hasattr(graph, "nodes"):
+            raise LatopoError(f"NodeConv: graph must be an edge_index or neighbourhoods, got {type(graph).__name__}")
         x = x @ self.weight
         if isinstance(graph, Tensor):
             check_once("NodeConv", graph, x.size(0))
+            check_weight("NodeConv", "edge_weight", edge_weight, graph.size(1))
             x = graph_product(x, graph, edge_weight)
         elif edge_weight is not None:
             raise LatopoError("NodeConv: edge_weight goes with an edge_index only")

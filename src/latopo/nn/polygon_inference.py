@@ -6,6 +6,7 @@ from typing import Literal, NamedTuple, get_args
 import torch
 from torch import Tensor, nn
 
+from latopo._arguments import checked
 from latopo._compile import refuse_script, uncompiled
 from latopo._precision import widen
 from latopo.complex import CellComplex
@@ -17,6 +18,7 @@ from latopo.errors import LatopoError
 from latopo.neighbors import Similarity, get_similarity
 from latopo.neighbors.paired import paired_similarity
 from latopo.neighbors.scan import row_pointers
+from latopo.neighbors.similarity import check_points
 from latopo.nn.checks import check_alpha, simple_edges
 from latopo.nn.circulation import check_flow, circulation_energy, pursue_flow
 from latopo.nn.gain import Gain
@@ -115,6 +117,7 @@ class PolygonInference(nn.Module):
         tensor([1.])
     """
 
+    @checked
     def __init__(
         self,
         max_length: int = 4,
@@ -152,8 +155,10 @@ class PolygonInference(nn.Module):
         reset(self.similarity, self.gain, self.alpha)
 
     @uncompiled
+    @checked
     def forward(self, x_aux: Tensor, edge_index: Tensor, ptr: Tensor | None = None) -> LatentPolygons:
         """Infer the polygons of the graph ``edge_index``, or of each of many graphs."""
+        check_points("PolygonInference", "x_aux", x_aux)
         num_nodes = self._count_nodes(x_aux, edge_index, ptr)
         edge_index = simple_edges("PolygonInference", edge_index, num_nodes)
         candidates, total = self._candidates(edge_index, num_nodes, ptr)

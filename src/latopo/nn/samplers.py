@@ -5,6 +5,7 @@ from abc import ABC, abstractmethod
 import torch
 from torch import Tensor, nn
 
+from latopo._arguments import checked
 from latopo.entmax import LearnableAlpha
 from latopo.errors import LatopoError
 from latopo.neighbors import (
@@ -109,6 +110,7 @@ class EntmaxSampler(EdgeSampler):
 
     calibrated: Tensor
 
+    @checked
     def __init__(
         self,
         gain: float = 50.0,
@@ -229,6 +231,7 @@ class TopKSampler(EdgeSampler):
     merges_duplicates = False
     calibrated: Tensor
 
+    @checked
     def __init__(self, k: int = 5, *, sample_at_eval: bool = False) -> None:
         super().__init__()
         if k < 1:
@@ -319,6 +322,7 @@ class BudgetSampler(EdgeSampler):
         [True, True]
     """
 
+    @checked
     def __init__(self, budget: float, sampler: EntmaxSampler | None = None, *, sample_at_eval: bool = False) -> None:
         super().__init__()
         if not budget > 0:

@@ -1,10 +1,11 @@
 """The reward that trains 0/1 cells (appendix A of the paper)."""
 
-from typing import Literal, NamedTuple
+from typing import Annotated, Literal, NamedTuple
 
 import torch
 from torch import Tensor, nn
 
+from latopo._arguments import Bounds, checked
 from latopo.complex import CellComplex
 from latopo.errors import LatopoError
 from latopo.nn.alpha_dgm import LatentGraph
@@ -67,9 +68,10 @@ class TopologyLoss(nn.Module):
 
     average: Tensor
 
+    @checked
     def __init__(
         self,
-        num_nodes: int,
+        num_nodes: Annotated[int, Bounds(0, 2**31)],
         num_classes: int,
         edge_form: EdgeForm = "undirected",
         momentum: float = 0.9,
@@ -92,6 +94,7 @@ class TopologyLoss(nn.Module):
         """Forget the averages."""
         self.average.fill_(1 / self.num_classes if self.num_classes else 0.0)
 
+    @checked
     def forward(
         self,
         prediction: Tensor,

@@ -1,0 +1,25 @@
+"""How hard the harness tries: a sample of each kind of attack in ``make test``, all of them in ``make hostile``."""
+
+import os
+import random
+
+import pytest
+
+LONG = os.environ.get("LATOPO_HOSTILE") == "long"
+SEED = int(os.environ.get("LATOPO_HOSTILE_SEED") or (random.SystemRandom().randrange(10**6) if LONG else 0))
+
+
+def pytest_report_header():
+    return f"hostile: {'long' if LONG else 'short'} run, LATOPO_HOSTILE_SEED={SEED}"
+
+
+@pytest.fixture
+def sample(request):
+    """A seeded sample of cases: ``sample(cases, short, long)``; all of them if there are no more."""
+
+    def choose(cases, short, long=None):
+        cases = list(cases)
+        count = short if not LONG else len(cases) if long is None else long
+        return random.Random(f"{SEED} {request.node.name}").sample(cases, min(count, len(cases)))
+
+    return choose
