@@ -26,6 +26,7 @@ class Store:
 
     Args:
         folder: made on the first write; a missing folder is an empty store. Reading needs no write permission.
+        kind: class of the records.
 
     Example:
         >>> from tempfile import TemporaryDirectory
@@ -39,11 +40,12 @@ class Store:
         (True, 1)
     """
 
-    def __init__(self, folder: str | os.PathLike[str]) -> None:
+    def __init__(self, folder: str | os.PathLike[str], kind: Any = Record) -> None:
         """Read what is there."""
+        self.kind = kind
         self.folder = Path(folder)
         self.path = self.folder / "records.jsonl"
-        self._records: dict[Key, Record] = {}
+        self._records: dict[Key, Any] = {}
         self._definitions: dict[str, Hashed] = {}
         self._file: IO[bytes] | None = None
         self._read()
@@ -60,11 +62,11 @@ class Store:
         """The call that makes this store."""
         return f"Store({str(self.folder)!r})"
 
-    def records(self) -> list[Record]:
+    def records(self) -> list[Any]:
         """All records in the order they were stored, one per key."""
         return list(self._records.values())
 
-    def append(self, record: Record) -> bool:
+    def append(self, record: Any) -> bool:
         """Store a record durably; False, and nothing written, if its key is already there."""
         with self.writing() as file:
             if record.key in self:
@@ -126,7 +128,7 @@ class Store:
                 raise ValueError(f"the content has the hash {item.hash}, not {content['define']}")
             self._definitions.setdefault(item.hash, item)
         else:
-            record = Record.from_json(content, self._definitions)
+            record = self.kind.from_json(content, self._definitions)
             self._records.setdefault(record.key, record)
 
 
