@@ -36,7 +36,7 @@ def test_default_parameters_are_stored_untouched():
     assert DCMClassifier().get_params() == {
         "max_length": 4,
         "model": "auto",
-        "degree": 3.0,
+        "degree": "auto",
         "hidden_channels": "auto",
         "dropout": 0.5,
         "learning_rate": 0.01,

@@ -2,7 +2,7 @@
 
 import sys
 from dataclasses import KW_ONLY, dataclass, field
-from typing import Any, Literal, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 import torch
@@ -20,7 +20,7 @@ from latopo.errors import LatopoError
 from latopo.estimators.progress import epoch_progress, time_note
 from latopo.estimators.scaling import Scaling
 from latopo.estimators.splitting import interleaved, validation_split
-from latopo.models import SYSTEMS, Model, find_system
+from latopo.models import SYSTEMS, Model, System, find_system
 from latopo.models.branches import FittedLatent
 from latopo.nn.checks import simple_edges
 from latopo.settings import checked_fields, names_of
@@ -32,6 +32,7 @@ FloatArray = NDArray[np.float64]
 
 _CANDIDATES_PER_ROW = 10
 _CANDIDATES = 50_000
+_DEGREE = 3.0  # neighbours per row, unless they are named
 _ENOUGH_TO_STOP = 10_000  # labelled rows
 _MANY = 1_000  # labelled rows
 _BLOCK = 2**14  # queries at a time for a model without a complex
@@ -52,9 +53,10 @@ class DCMEstimator(BaseEstimator):
     """Base class of the estimators; the parameters are described there, and checked when a fit begins."""
 
     max_length: int = field(default=4, metadata={"at_least": 0, "at_most": 1000})
+    _few_labels: ClassVar[bool] = True  # whether unlabelled rows bring in the recipe for few labels
     _: KW_ONLY
     model: str = "auto"
-    degree: float = field(default=3.0, metadata={"above": 0, "at_most": 1e6})
+    degree: float | Literal["auto"] = field(default="auto", metadata={"above": 0, "at_most": 1e6})
     hidden_channels: int | Literal["auto"] = field(default="auto", metadata={"at_least": 1, "at_most": 2**16})
     dropout: float = field(default=0.5, metadata={"at_least": 0, "below": 1})
     learning_rate: float = field(default=0.01, metadata={"above": 0, "at_most": 1e6})
@@ -88,20 +90,23 @@ class DCMEstimator(BaseEstimator):
         edges = _edge_tensor(name, edge_index, X.shape[0])
         self.anchor_rows_ = self._anchor_rows(labelled, target if num_classes else None, random)
         anchors, edges = X[self.anchor_rows_], _induced(edges, self.anchor_rows_, X.shape[0])
-        self._scaling = Scaling.of(name, anchors)
+        system = self._system(edges is not None, bool(labelled.all()))
+        # A system that solves for its weights compares the rows as they are.
+        self._scaling = Scaling.none(X.shape[1]) if system.model.solves else Scaling.of(name, anchors)
         x = self._scaling.apply(anchors)
         target, labelled = target[self.anchor_rows_], labelled[self.anchor_rows_]
         index = np.flatnonzero(labelled)
-        fraction = self.validation_fraction if self._stops_early(index.size) else 0.0
+        fraction = self.validation_fraction if self._stops_early(index.size) and not system.model.solves else 0.0
         parts = validation_split(index, target[index] if num_classes else None, fraction, random)
         with seeded(seed):
-            model = self._build(x.size(0), index.size, x.size(1), max(num_classes, 1), edges is not None)
-        result = self._train(model, x.float(), torch.from_numpy(target), edges, parts, num_classes, seed, index.size)
+            model = self._build(system, x.size(0), index.size, x.size(1), max(num_classes, 1), edges is not None)
+        seen = x if model.solves else x.float()
+        result = self._train(model, seen, torch.from_numpy(target), edges, parts, num_classes, seed, index.size)
         self.history_, self.best_epoch_ = result.history, result.best_epoch
         self.target_mean_, self.target_scale_ = result.target_mean, result.target_scale
         with torch.no_grad():
             output, fitted = model.cpu().double().eval().fit(x, edges)
-        self._adopt(model, fitted)
+        self._adopt(model, fitted, output.complex)
         return self._all_rows(X, output.prediction)
 
     def _check_parameters(self) -> np.random.RandomState:
@@ -151,13 +156,24 @@ class DCMEstimator(BaseEstimator):
             answers[left] = self._join(X[left]).prediction.numpy()
         return answers
 
-    def _build(self, rows: int, labelled: int, in_channels: int, out_channels: int, graph: bool) -> Model:
-        name = ("dcm-judged" if graph else "dcm-plus") if self.model == "auto" else self.model
-        system = find_system(name)
+    def _system(self, graph: bool, all_labelled: bool) -> System:
+        """The named system; by default the one for a given graph, for few labels, or for labels everywhere."""
+        if self.model != "auto":
+            return find_system(self.model)
+        if graph or all_labelled or not self._few_labels:
+            return find_system("dcm-judged" if graph else "dcm-plus")
+        return find_system("alpha-diffusion")
+
+    def _build(
+        self, system: System, rows: int, labelled: int, in_channels: int, out_channels: int, graph: bool
+    ) -> Model:
         known = names_of(system.settings)
         changes: dict[str, Any] = {"hidden_channels": self._width(labelled), "dropout": self.dropout}
-        if "degree" in known:
-            changes |= {"degree": self.degree, "gain": None}
+        changes = {name: value for name, value in changes.items() if name in known}
+        if system.model.solves:
+            changes |= {} if self.degree == "auto" else {"degree": max(round(self.degree), 1)}
+        elif "degree" in known:
+            changes |= {"degree": _DEGREE if self.degree == "auto" else self.degree, "gain": None}
         if "max_length" in known:
             # The degree is held on average only, and a clique has cubes of its size in triangles: a few for each row
             # are enough, and keep the step's time and memory linear.
@@ -184,7 +200,7 @@ class DCMEstimator(BaseEstimator):
             seed=seed,
             patience=int(self.patience) if self._stops_early(labelled) else None,
         )
-        if self.verbose:
+        if self.verbose and not model.solves:
             print(time_note(model, x, self.max_epochs), file=sys.stderr)
         model.to(device)
         rows, chosen = (torch.from_numpy(part).to(device) for part in parts)
@@ -196,14 +212,13 @@ class DCMEstimator(BaseEstimator):
                 num_classes=num_classes, on_epoch=on_epoch,
             )  # fmt: skip
 
-    def _adopt(self, model: Model, fitted: FittedLatent | None) -> None:
+    def _adopt(self, model: Model, fitted: FittedLatent | None, cells: CellComplex | None) -> None:
         """Take over a trained model and its fitted complex, from a fit or from a file."""
         self._model, self._fitted = model, fitted
-        if fitted is None:  # the model infers nothing
+        if cells is None:  # the model infers nothing
             nobody, no_prob = torch.zeros(2, 0, dtype=torch.int64), torch.zeros(0, dtype=torch.float64)
-            self.complex_: CellComplex = CellComplex(len(self.anchor_rows_), nobody, edge_prob=no_prob)
-        else:
-            self.complex_ = fitted.topology.complex
+            cells = CellComplex(len(self.anchor_rows_), nobody, edge_prob=no_prob)
+        self.complex_: CellComplex = cells if fitted is None else fitted.topology.complex
         prob = self.complex_.edge_prob
         assert prob is not None
         self.edge_probabilities_ = prob.numpy()

@@ -27,9 +27,11 @@ class DCMClassifier(ClassifierMixin, DCMEstimator):
 
     Args:
         max_length: longest polygon; below 3 there are none.
-        model: a name of :data:`latopo.models.SYSTEMS`; ``"auto"``: ``dcm-plus``, or with a given graph ``dcm-judged``,
-            which finds out how far to rely on it. What a system does not have (``degree`` of an ``mlp``) is not used.
-        degree: neighbours that a row chooses on average, to begin with; the gain is set for it from the features alone.
+        model: a name of :data:`latopo.models.SYSTEMS`; ``"auto"``: with unlabelled rows ``alpha-diffusion``, the recipe
+            for few labels; with a given graph ``dcm-judged``, which finds out how far to rely on it; else ``dcm-plus``.
+            What a system does not have (``degree`` of an ``mlp``) is not used.
+        degree: neighbours that a row chooses on average; ``"auto"``: 3 to begin with, the gain being set for it from
+            the features alone; for ``alpha-diffusion`` 10, or 30 among words.
         hidden_channels: width of all hidden layers; ``"auto"``: 32, or 64 from 1,000 labelled rows on.
         dropout: before message passing and before the head.
         learning_rate: of Adam.
@@ -42,8 +44,8 @@ class DCMClassifier(ClassifierMixin, DCMEstimator):
         patience: evaluations (one every third epoch) without progress after which training stops.
         max_anchors: with more rows than this (at least 2), a random part of them makes the complex and the others are
             not used: time grows with the square of the rows.
-        unlabelled: the value of ``y`` that means "no label", such as −1. Such rows take part in the topology. By
-            default every value is a class.
+        unlabelled: the value of ``y`` that means "no label", such as −1. Such rows take part in the topology, and the
+            recipe for few labels learns from them. By default every value is a class.
         random_state: seed, ``RandomState`` or None.
         device: where training runs: ``"auto"`` (a GPU if there is one), ``"cpu"``, ``"cuda"``. Queries run in float64
             on the CPU.

@@ -41,6 +41,11 @@ class Scaling(NamedTuple):
             raise LatopoError(f"{caller}: X has values so large that their spread overflows; divide them first")
         return cls(shift, np.divide(1.0, size, out=np.zeros_like(size), where=size > 0))
 
+    @classmethod
+    def none(cls, columns: int) -> "Scaling":
+        """Nothing is shifted or scaled."""
+        return cls(np.zeros(columns), np.ones(columns))
+
     def apply(self, x: Any) -> Tensor:
         """Scaled rows as a float64 tensor, dense or sparse CSR as they came."""
         if sparse.issparse(x):

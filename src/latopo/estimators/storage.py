@@ -138,11 +138,11 @@ def _restore(source: Path, described: dict[str, Any]) -> DCMEstimator:
     estimator.target_mean_, estimator.target_scale_ = described["target"]
     estimator.anchor_rows_ = tensors["anchor_rows"].numpy()
     estimator._scaling = Scaling(tensors["shift"].numpy(), tensors["factor"].numpy())
-    fitted = None
+    fitted, cells = None, CellComplex.load(source / "complex.safetensors")
     if described["polygon_rule"] is not None:
         if not isinstance(model, BranchNet) or model.latent is None:
             raise ValueError(f"the model is a {type(model).__name__} that infers no complex")
-        cells, rule = CellComplex.load(source / "complex.safetensors"), PolygonRule(**described["polygon_rule"])
+        rule = PolygonRule(**described["polygon_rule"])
         fitted = model.latent.fit(tensors["hidden"], FittedTopology(cells, tensors["x_aux"], rule))
-    estimator._adopt(model, fitted)
+    estimator._adopt(model, fitted, cells)
     return estimator

@@ -32,6 +32,8 @@ class DCMTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, DCMEstim
         (150, 96)
     """
 
+    _few_labels = False  # the recipe has no features of its own to give
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.transformer_tags.preserves_dtype = ["float64"]

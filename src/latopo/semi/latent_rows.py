@@ -152,4 +152,5 @@ def edges_of(rows: Any) -> tuple[NDArray[np.int64], NDArray[Any]]:
     """
     upper = sparse.triu((rows + rows.T) / 2, k=1).tocoo()
     order = np.lexsort((upper.col, upper.row))
-    return np.stack([upper.row, upper.col]).astype(np.int64)[:, order], upper.data[order]
+    edges = np.stack([upper.row[order], upper.col[order]]).astype(np.int64)
+    return edges, upper.data[order]

@@ -106,10 +106,10 @@ def _gcn(x: NDArray[np.float32], problem: Problem, edges: Any) -> IntArray:
     assert problem.val is not None
     with seeded(0):
         model = build_model("gcn", x.shape[1], problem.num_classes, graph=True)
-    rows = [torch.from_numpy(part) for part in (problem.train, problem.val)]
+    rows, chosen = (torch.from_numpy(part) for part in (problem.train, problem.val))
     y = torch.from_numpy(_visible(problem.y, np.concatenate([problem.train, problem.val]))).clamp(min=0)
     settings = TrainingSettings(epochs=200, weight_decay=5e-4)
-    result = train_model(model, torch.from_numpy(x), y, edges, *rows, settings, num_classes=problem.num_classes)
+    result = train_model(model, torch.from_numpy(x), y, edges, rows, chosen, settings, num_classes=problem.num_classes)
     return result.best_output.prediction.argmax(dim=1).numpy()
 
 
@@ -182,7 +182,9 @@ def _knn_gcn(x: Any, y: IntArray, train: IntArray, settings: Settings) -> IntArr
     rows = torch.from_numpy(train)
     # No row is left to choose the epoch: the best on the labelled rows, as the estimators do.
     plan = TrainingSettings(epochs=_EPOCHS, weight_decay=settings["weight_decay"], evaluate_every=_EPOCHS)
-    result = train_model(model, features, torch.from_numpy(y).clamp(min=0), edges, rows, rows, plan, num_classes=classes)
+    result = train_model(
+        model, features, torch.from_numpy(y).clamp(min=0), edges, rows, rows, plan, num_classes=classes
+    )
     return result.best_output.prediction.argmax(dim=1).numpy()
 
 

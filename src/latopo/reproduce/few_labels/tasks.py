@@ -168,6 +168,4 @@ def find_tasks(names: list[str] | None = None) -> list[Task]:
             known = ", ".join(dict.fromkeys(word for task in TASKS.values() for word in (task.dataset, task.kind)))
             raise LatopoError(f"few-labels: there is no task {name!r}; choose from {known}, or a task by its name")
     wanted = set(names)
-    return [
-        task for task in TASKS.values() if wanted & {task.name, task.dataset, task.kind.replace(" ", "-")}
-    ]
+    return [task for task in TASKS.values() if wanted & {task.name, task.dataset, task.kind.replace(" ", "-")}]
