@@ -13,7 +13,10 @@ _FOLDS, _PROTOCOLS = "0-9", "honest,paper"
 
 def reproduce(
     what: Annotated[
-        str, typer.Argument(help="table1, table2, sampling, depth, cycle-length, homophily, graphs, figures or all.")
+        str,
+        typer.Argument(
+            help="table1, table2, sampling, depth, cycle-length, homophily, graphs, few-labels, figures or all."
+        ),
     ] = "all",
     datasets: Annotated[
         str | None, typer.Option(help="Data sets, such as texas,cora; by default those of the table.")
@@ -65,15 +68,33 @@ def reproduce(
     Every finished run is kept: the same command picks up where it stopped, and tables share runs. Data sets outside
     the paper (`latopo datasets`) may be named too.
 
+    `few-labels` is a benchmark of its own: many rows, few of them labelled. There `--datasets` takes tasks or kinds of
+    tasks too (tables, public, random, more-labels, folds, validated), and `--splits` are the draws of the labels.
+
     The same seed gives the same numbers on the same kind of CPU with the same versions. On other machines single runs
     differ and means stay within the spread; the store keeps CPU and versions with every run.
     """
     from latopo.cli import reproduction
+    from latopo.cli.few_labels import reproduce_few_labels
     from latopo.data import find_dataset
     from latopo.engine import check_backend
 
     check_data_root("reproduce", data_root)
     check_backend(backend, cluster)
+    if what == "few-labels":
+        given = {
+            "--values": values, "--seeds": seeds, "--protocols": protocols != _PROTOCOLS, "--epochs": epochs,
+            "--set": setting, "--cluster": cluster, "--shard": shard, "--verify": verify,
+        }  # fmt: skip
+        if ignored := ", ".join(name for name, value in given.items() if value):
+            raise LatopoError(f"{ignored}: few-labels has settings and draws of its own; leave the option out")
+        reproduce_few_labels(
+            None if datasets is None else _names(datasets, "--datasets"),
+            None if models is None else _names(models, "--models"),
+            parse_numbers(splits, "--splits", 9),
+            out=out, jobs=jobs, data_root=data_root, dry_run=dry_run, tables_only=tables_only,
+        )  # fmt: skip
+        return
     chosen = reproduction.Choice(
         datasets=None if datasets is None else [find_dataset(name).name for name in _names(datasets, "--datasets")],
         models=None if models is None else _models(models),
