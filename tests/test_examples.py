@@ -28,6 +28,16 @@ def test_example(name, options, shown, capsys):
     assert all(part in text for part in shown), text
 
 
+def test_a_molecule(tmp_path, capsys):
+    picture = tmp_path / "molecule.png"
+    example("molecule").main(epochs=2, out=picture)
+    text = capsys.readouterr().out
+    assert "cells-rings: 22 edges, polygons by length {6: 4}" in text
+    assert "cells-chosen: 22 edges" in text
+    assert "was not left out" not in text
+    assert picture.read_bytes().startswith(b"\x89PNG")
+
+
 def test_a_million_points_in_small(tmp_path, capsys):
     picture = tmp_path / "tori.png"
     example("million_points").main(points=3000, out=picture)

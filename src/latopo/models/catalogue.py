@@ -12,7 +12,7 @@ from latopo.models.alpha_diffusion import AlphaDiffusion
 from latopo.models.branch_net import BranchNet, DCMNet, DGMNet
 from latopo.models.gcn import GCN
 from latopo.models.graph_net import GraphNet
-from latopo.models.graph_settings import AllRings, ChosenRings
+from latopo.models.graph_settings import AllRings, ChosenRings, GraphNetSettings, LatentEdges
 from latopo.models.mlp import MLP
 from latopo.models.model import Model
 from latopo.models.settings import (
@@ -75,6 +75,8 @@ class System:
         settings = self.settings
         if isinstance(settings, NetSettings) and not graph:
             settings = settings.change(given=None)
+        if isinstance(settings, GraphNetSettings) and settings.latent_edges is not None and not graph:
+            settings = settings.change(keep_given=False)
         try:
             return changed(settings, changes or {})
         except LatopoError as error:
@@ -174,6 +176,11 @@ GRAPH_SYSTEMS: dict[str, System] = {
         System(
             "cells-chosen", "ours", "a network on nodes, edges and the rings that it chooses as polygons", GraphNet,
             GraphNet.default.change(rings=ChosenRings()),
+        ),
+        System(
+            "cells-latent", "ours",
+            "a network that adds edges of its own to each graph, and chooses its polygons among all rings", GraphNet,
+            GraphNet.default.change(rings=ChosenRings(), latent_edges=LatentEdges()),
         ),
     )
 }  # fmt: skip

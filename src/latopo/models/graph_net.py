@@ -10,6 +10,7 @@ from latopo.data.graph_set import GraphBatch
 from latopo.errors import LatopoError
 from latopo.models.graph_layer import CellFeatures, GraphLayer, Norm
 from latopo.models.graph_settings import ChosenRings, GraphNetSettings
+from latopo.models.latent_edges import EdgeInference
 from latopo.models.model import Model, ModelOutput
 from latopo.models.ring_choice import RingChoice
 
@@ -58,7 +59,10 @@ class GraphNet(Model):
         parts, width = self.settings, self.settings.hidden_channels
         self.edge_channels = edge_channels
         self.first = nn.Linear(in_channels, width)
-        self.first_edge = nn.Linear(edge_channels, width) if edge_channels else None
+        latent = parts.latent_edges
+        self.inference = None if latent is None else EdgeInference(width, latent, parts.max_length)
+        seen = edge_channels + (latent is not None and latent.keep_given)
+        self.first_edge = nn.Linear(seen, width) if seen else None
         self.first_ring = nn.Embedding(parts.max_length + 1, width) if parts.rings is not None else None
         self.choice = RingChoice(width, parts.rings, parts.max_length) if isinstance(parts.rings, ChosenRings) else None
         ranks = 1 + parts.edge_features + (parts.rings is not None)
@@ -85,21 +89,29 @@ class GraphNet(Model):
                 f"in_channels={self.in_channels} and edge_channels={self.edge_channels}"
             )
         nodes = self.first(batch.x)
+        batch, edge_weight = self._cells(nodes, batch)
         edges = None if self.first_edge is None else self.first_edge(batch.edge_attr)
         rings = None if self.first_ring is None else self.first_ring(batch.ring_length)
         weight = None if self.choice is None else self.choice(nodes, batch)
         features, pooled = CellFeatures(nodes, edges, rings), []
         for layer in self.layers:
-            features = layer(features, batch, None, weight)
-            pooled += self._pooled(features, batch, weight)
+            features = layer(features, batch, edge_weight, weight)
+            pooled += self._pooled(features, batch, edge_weight, weight)
         found = self.norm(torch.cat(pooled, dim=1))
         return ModelOutput(self.head(found), found)
 
-    def _pooled(self, features: CellFeatures, batch: GraphBatch, ring_weight: Tensor | None) -> list[Tensor]:
+    def _cells(self, nodes: Tensor, batch: GraphBatch) -> tuple[GraphBatch, Tensor | None]:
+        """The cells that the network works on, and the weights of their edges."""
+        return (batch, None) if self.inference is None else self.inference(nodes, batch)
+
+    def _pooled(
+        self, features: CellFeatures, batch: GraphBatch, edge_weight: Tensor | None, ring_weight: Tensor | None
+    ) -> list[Tensor]:
         """Sums over each graph of the features of its nodes, edges and polygons."""
         nodes, edges, rings = features
         parts = [_sum(nodes, batch.node_graph, batch.num_graphs)]
         if edges is not None and self.settings.edge_features:
+            edges = edges if edge_weight is None else edges * edge_weight[:, None]
             parts.append(_sum(edges, batch.node_graph[batch.edge_index[0]], batch.num_graphs))
         if rings is not None:
             rings = rings if ring_weight is None else rings * ring_weight[:, None]
@@ -109,7 +121,9 @@ class GraphNet(Model):
     @torch.no_grad()
     def complex(self, batch: GraphBatch) -> CellComplex:
         """The complex that the network sees of these graphs; a trained network in evaluation mode is to be asked."""
-        weight = None if self.choice is None else self.choice(self.first(batch.x), batch)
+        nodes = self.first(batch.x)
+        batch, edge_prob = self._cells(nodes, batch)
+        weight = None if self.choice is None else self.choice(nodes, batch)
         polygons, probs = {}, []
         for length in range(3, self.settings.max_length + 1) if self.first_ring is not None else ():
             rings = batch.ring_length == length
@@ -117,14 +131,15 @@ class GraphNet(Model):
             polygons[length] = _vertices(batch.side_edge[rings[batch.side_ring]].view(-1, length), batch.edge_index)
             probs += [] if weight is None else [weight[rings]]
         prob = torch.cat(probs) if probs else None
-        return CellComplex(batch.x.size(0), batch.edge_index, polygons, polygon_prob=prob)
+        return CellComplex(batch.x.size(0), batch.edge_index, polygons, edge_prob, prob)
 
     @torch.no_grad()
     def facts(self) -> dict[str, float]:
-        """The learned γ and α of the choice of rings."""
-        if self.choice is None:
-            return {}
-        return {"ring_gain": float(self.choice.gain()), "ring_alpha": float(self.choice.alpha())}
+        """The learned γ and α of the choices of edges and rings."""
+        found = {} if self.inference is None else self.inference.graph.sampler.facts()
+        if self.choice is not None:
+            found |= {"ring_gain": float(self.choice.gain()), "ring_alpha": float(self.choice.alpha())}
+        return found
 
 
 def _sum(x: Tensor, graph: Tensor, count: int) -> Tensor:

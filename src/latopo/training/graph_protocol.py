@@ -33,7 +33,7 @@ class GraphFoldResult(FoldResult):
 
     Attributes:
         num_polygons: polygons of all graphs together; None for networks without.
-        kept_share: these as a share of the rings.
+        kept_share: these as a share of the rings; None where inferred edges close more of them.
         drawn: some test graphs, whose complex is that of ``training.best_output``.
         sizes: how many nodes each of them has.
         labels: label of each of their nodes.
@@ -138,7 +138,8 @@ def _count_polygons(model: GraphNet, graphs: GraphSet) -> tuple[int | None, floa
     complexes = [model.complex(graphs.batch(part)) for part in index.split(512)]
     count = sum(cells.num_polygons for cells in complexes)
     rings = graphs.ring_length.numel()
-    return count, None if rings == 0 else count / rings
+    # Inferred edges close rings of their own, and another number of them in every epoch.
+    return count, None if rings == 0 or model.settings.latent_edges is not None else count / rings
 
 
 def _with_rings(graphs: GraphSet, test: Tensor) -> Tensor:
