@@ -45,7 +45,8 @@ def test_default_parameters_are_stored_untouched():
         "early_stopping": "auto",
         "validation_fraction": 0.1,
         "patience": 10,
-        "max_anchors": None,
+        "search": "auto",
+        "max_anchors": "auto",
         "unlabelled": None,
         "random_state": None,
         "device": "auto",
@@ -308,3 +309,53 @@ def test_several_rounds_of_messages_reach_a_query(rows, monkeypatch):
     fitted = quick(max_epochs=20).fit(X, y)
     assert len(fitted._model.latent.messages.node_convs) == 3
     assert (fitted.predict(X) == y).mean() > 0.5
+
+
+# Many rows
+
+
+def many(count, seed=0):
+    X = np.random.RandomState(seed).randn(count, 3)
+    return X, (X[:, 0] * X[:, 1] > 0).astype(int)
+
+
+def test_the_search_follows_the_number_of_rows():
+    classifier = DCMClassifier()
+    assert [classifier._search(rows) for rows in (10_000, 30_000, 30_001)] == ["exact", "certified", "approximate"]
+    assert DCMClassifier(search="certified")._search(10) == "certified"
+
+
+def test_a_searched_fit_answers_like_the_exact_one(capsys):
+    X, y = many(600)
+    exact = DCMClassifier(random_state=0, max_epochs=3, search="exact").fit(X, y)
+    found = DCMClassifier(random_state=0, max_epochs=3, search="certified", verbose=1).fit(X, y)
+    assert "neighbours: certified" in capsys.readouterr().err
+    np.testing.assert_allclose(found.predict_proba(X[:50]), exact.predict_proba(X[:50]), atol=1e-3)
+    together, alone = found.predict_proba(X[:20]), np.concatenate([found.predict_proba(row[None]) for row in X[:20]])
+    np.testing.assert_allclose(together, alone, atol=1e-9)
+
+
+def test_an_approximate_fit_answers_queries_one_by_one():
+    X, y = many(2000)
+    fitted = DCMClassifier(random_state=0, max_epochs=2, search="approximate").fit(X, y)
+    assert fitted._model.search_report().method == "approximate"
+    together, alone = fitted.predict_proba(X[:9]), np.concatenate([fitted.predict_proba(row[None]) for row in X[:9]])
+    np.testing.assert_allclose(together, alone, atol=1e-9)
+
+
+def test_beyond_the_limit_a_part_is_fitted_and_said(monkeypatch, capsys):
+    monkeypatch.setattr("latopo.estimators.base._ANCHORS", 40)
+    X, y = many(90)
+    fitted = DCMClassifier(random_state=0, max_epochs=2, verbose=1).fit(X, y)
+    assert "90 rows: a random 40 of them are fitted (max_anchors)" in capsys.readouterr().err
+    assert fitted.complex_.num_nodes == 40
+    assert len(fitted.transduction_) == 90
+    assert DCMClassifier(random_state=0, max_epochs=2, max_anchors=None).fit(X, y).complex_.num_nodes == 90
+
+
+def test_queries_that_choose_too_many_anchors_are_halved(monkeypatch):
+    X, y = many(60)
+    fitted = DCMClassifier(random_state=0, max_epochs=2).fit(X, y)
+    before = fitted.predict_proba(X)
+    monkeypatch.setattr("latopo.nn.samplers._JOINED", 10)
+    np.testing.assert_allclose(fitted.predict_proba(X), before, atol=1e-12)

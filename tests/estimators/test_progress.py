@@ -3,23 +3,50 @@ import re
 import pytest
 import torch
 
+from latopo.estimators import progress
 from latopo.estimators.progress import epoch_progress, seconds_per_step, time_note
 from latopo.models import build_model
 
 
-def test_time_has_a_linear_and_a_quadratic_part(monkeypatch):
-    monkeypatch.setattr("latopo.estimators.progress._SAMPLE", 50)
-    clock = iter([0.0, 1.0, 0.0, 1.0, 0.0, 0.1])
-    monkeypatch.setattr("time.perf_counter", lambda: next(clock))
-    model = build_model("dcm-plus", 3, 2)
-    assert seconds_per_step(model, torch.randn(50, 3)) == 1.0
-    expected = 1.0 * 640 / 50 + 3 * 0.1 * 640 / 512
-    assert seconds_per_step(model, torch.randn(640, 3)) == pytest.approx(expected)
+def timed(monkeypatch, seconds, method="exact"):
+    """Let a step on so many rows take seconds(rows)."""
+    monkeypatch.setattr(progress, "_step", lambda model, x, edges: (seconds(x.size(0)), method))
+
+
+@pytest.mark.parametrize(
+    ("seconds", "method"),
+    [(lambda n: 3 * n + 0.2 * n**2, "exact"), (lambda n: n + n**1.5, "approximate"), (lambda n: 2.0 * n, "")],
+)
+def test_both_parts_of_the_time_are_told(monkeypatch, seconds, method):
+    timed(monkeypatch, seconds, method)
+    for rows in (40, 7_500, 20_000, 300_000):
+        assert seconds_per_step(None, torch.zeros(rows, 1)) == pytest.approx(seconds(rows))
+
+
+def test_noise_makes_no_part_negative(monkeypatch):
+    timed(monkeypatch, lambda n: {2_500: 9.0, 7_500: 9.0}[n])
+    assert seconds_per_step(None, torch.zeros(75_000, 1)) == pytest.approx(90.0)
+    timed(monkeypatch, lambda n: {2_500: 0.1, 7_500: 9.0}[n])
+    assert seconds_per_step(None, torch.zeros(75_000, 1)) == pytest.approx(900.0)
+
+
+def test_samples_keep_the_given_edges_between_them(monkeypatch):
+    monkeypatch.setattr(progress, "_SIZES", (2, 3))
+    seen = []
+    monkeypatch.setattr(progress, "_step", lambda model, x, edges: (seen.append((x, edges)), (1.0, ""))[1])
+    seconds_per_step(None, torch.arange(5.0)[:, None], torch.tensor([[0, 0, 2], [1, 2, 4]]))
+    assert seen[1][0].flatten().tolist() == [0, 2, 4]
+    assert seen[1][1].tolist() == [[0, 1], [1, 2]]
+
+
+def test_a_long_fit_names_the_remedy(monkeypatch):
+    timed(monkeypatch, lambda n: 10.0)
+    assert time_note(None, torch.zeros(40, 2), None, 50).endswith("(--max-anchors) fits a random part of the rows")
 
 
 def test_note_and_model_is_left_alone():
     model = build_model("dcm-plus", 3, 2)
-    note = time_note(model, torch.randn(40, 3), 10)
+    note = time_note(model, torch.randn(40, 3), None, 10)
     assert re.fullmatch(r"40 rows, 3 features: about \S+ s an epoch, about \d+ s for 10 epochs", note)
     assert not model.latent.topology.graph.sampler.calibrated
     assert all(parameter.grad is None for parameter in model.parameters())

@@ -4,6 +4,7 @@ import pytest
 import torch
 
 from latopo import CellComplex, entmax_neighbors, induced_cycles
+from latopo.errors import TooManyCellsError
 from latopo.nn import AlphaDGM, CellMessages, EntmaxSampler, PolygonInference, TopKSampler, TopologyInference
 from latopo.nn import topology_inference as module
 from latopo.nn.polygon_rule import PolygonRule
@@ -143,14 +144,14 @@ def test_a_query_brings_what_the_definition_says(points, sampler, options, relax
     assert (fitted.rule.share < 1) == ("candidate_budget" in options)
 
 
-def answers(topology, fitted, messages, x, relaxation="weighted"):
+def answers(topology, fitted, messages, x, relaxation="weighted", block=1000):
     """Queries through layers, block by block."""
     recorded = RecordedNeighborhoods(fitted.complex, relaxation)
     with torch.no_grad():
         messages(torch.ones(fitted.complex.num_nodes, 6, dtype=torch.float64), recorded)
         blocks = [
             messages(part, QueryNeighborhoods(recorded, topology.join(part, fitted, relaxation)))
-            for part in x.split(fitted.block_size)
+            for part in x.split(block)
         ]
     return torch.cat(blocks)
 
@@ -171,14 +172,21 @@ def test_answers_do_not_depend_on_the_other_queries(points, messages, sampler):
     torch.testing.assert_close(together, alone, rtol=1e-9, atol=1e-9)
 
 
-def test_blocks_do_not_matter(points, messages, monkeypatch):
+def test_blocks_do_not_matter(points, messages):
     topology = inference()
     fitted = fit(topology, points)
     whole = answers(topology, fitted, messages, points)
-    assert fitted.block_size > 40
-    monkeypatch.setattr(module, "_ENTRIES", 7 * fitted.walks.neighbor.numel())
-    assert fitted.block_size == 7
-    torch.testing.assert_close(answers(topology, fitted, messages, points), whole, rtol=0, atol=1e-12)
+    torch.testing.assert_close(answers(topology, fitted, messages, points, block=7), whole, rtol=0, atol=1e-12)
+
+
+def test_too_many_choices_are_refused(points, monkeypatch):
+    topology = inference()
+    fitted = fit(topology, points)
+    monkeypatch.setattr("latopo.nn.samplers._JOINED", 3)
+    with pytest.raises(TooManyCellsError):
+        topology.join(points, fitted, "weighted")
+    for row in points:  # one alone is answered, whatever it chooses
+        topology.join(row[None], fitted, "weighted")
 
 
 @pytest.mark.parametrize("size", [1e15, 1e30, 1e300])
@@ -222,7 +230,6 @@ def test_queries_that_choose_nobody_or_are_none(points):
     assert none.ptr.tolist() == [0]
     assert none.polygons == []
     without = fit(topology, points[:0])
-    assert without.block_size > 0
     assert topology.join(points, without, "weighted").ptr.tolist() == [0] * 41
 
 

@@ -29,7 +29,8 @@ def fit(
     max_length: Annotated[int, typer.Option(help="Most sides that a polygon may have.")] = 4,
     epochs: Annotated[int | None, typer.Option(help="Maximum number of epochs.")] = None,
     max_anchors: Annotated[
-        int | None, typer.Option(help="Fit a random sample of this many rows: time grows with their square.")
+        int | None,
+        typer.Option(help="Fit a random sample of this many rows; by default of 100,000, if there are more."),
     ] = None,
     seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Seed of everything random.")] = 0,
     overwrite: Annotated[bool, typer.Option(help="Replace a run that is already in the folder.")] = False,
@@ -50,7 +51,9 @@ def fit(
     target = target or own_target
     if target is None:
         raise LatopoError(f"--target: name the column to predict; the table has {', '.join(frame.columns[:20])}")
-    parameters: dict[str, Any] = {"max_length": max_length, "max_anchors": max_anchors, "verbose": int(not quiet)}
+    parameters: dict[str, Any] = {"max_length": max_length, "verbose": int(not quiet)}
+    if max_anchors is not None:
+        parameters["max_anchors"] = max_anchors
     if epochs is not None:
         parameters["max_epochs"] = epochs
     request = FitRequest(

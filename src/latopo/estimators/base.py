@@ -16,12 +16,13 @@ from torch import Tensor
 from latopo._device import find_device
 from latopo._parallel import row_blocks
 from latopo.complex import CellComplex
-from latopo.errors import LatopoError
+from latopo.errors import LatopoError, TooManyCellsError
 from latopo.estimators.progress import epoch_progress, time_note
 from latopo.estimators.scaling import Scaling
 from latopo.estimators.splitting import interleaved, validation_split
 from latopo.models import SYSTEMS, Model, System, find_system
 from latopo.models.branches import FittedLatent
+from latopo.neighbors.search import Method
 from latopo.nn.checks import simple_edges
 from latopo.settings import checked_fields, names_of
 from latopo.training import TrainingSettings, plain_torch, seeded, train
@@ -35,7 +36,9 @@ _CANDIDATES = 50_000
 _DEGREE = 3.0  # neighbours per row, unless they are named
 _ENOUGH_TO_STOP = 10_000  # labelled rows
 _MANY = 1_000  # labelled rows
-_BLOCK = 2**14  # queries at a time for a model without a complex
+_BLOCK = 2**12  # queries at a time
+_ANCHORS = 100_000  # rows that make the complex at most, unless max_anchors says otherwise
+_CERTIFIED, _APPROXIMATE = 10_000, 30_000  # rows up to which all pairs are compared, and neighbours are certified
 
 
 class Answers(NamedTuple):
@@ -65,7 +68,8 @@ class DCMEstimator(BaseEstimator):
     early_stopping: bool | Literal["auto"] = "auto"
     validation_fraction: float = field(default=0.1, metadata={"at_least": 0, "below": 1})
     patience: int = field(default=10, metadata={"at_least": 1})
-    max_anchors: int | None = field(default=None, metadata={"at_least": 2})
+    search: Method = "auto"
+    max_anchors: int | Literal["auto"] | None = field(default="auto", metadata={"at_least": 2})
     unlabelled: Any = None
     random_state: Any = None
     device: str = "auto"
@@ -107,6 +111,8 @@ class DCMEstimator(BaseEstimator):
         with torch.no_grad():
             output, fitted = model.cpu().double().eval().fit(x, edges)
         self._adopt(model, fitted, output.complex)
+        if self.verbose and (found := model.search_report()) is not None:
+            print(f"neighbours: {found}", file=sys.stderr)
         return self._all_rows(X, output.prediction)
 
     def _check_parameters(self) -> np.random.RandomState:
@@ -132,6 +138,13 @@ class DCMEstimator(BaseEstimator):
         # A prior weighs as much as a fixed number of rows: the more rows, the less it counts beside their mean loss.
         return min(0.03, 15 / labelled) if self.weight_decay == "auto" else self.weight_decay
 
+    def _search(self, rows: int) -> Method:
+        if self.search != "auto":
+            return self.search
+        if find_device(self.device).type != "cpu":
+            return "exact"
+        return "exact" if rows <= _CERTIFIED else "certified" if rows <= _APPROXIMATE else "approximate"
+
     def _stops_early(self, labelled: int) -> bool:
         return labelled >= _ENOUGH_TO_STOP if self.early_stopping == "auto" else bool(self.early_stopping)
 
@@ -139,13 +152,16 @@ class DCMEstimator(BaseEstimator):
         self, labelled: NDArray[np.bool_], classes: NDArray[Any] | None, random: np.random.RandomState
     ) -> NDArray[np.int64]:
         """The rows that make the complex: all, or a random part, labelled rows first, with each class its share."""
-        if self.max_anchors is None or len(labelled) <= self.max_anchors:
+        most = _ANCHORS if self.max_anchors == "auto" else self.max_anchors
+        if most is None or len(labelled) <= most:
             return np.arange(len(labelled))
+        if self.verbose and self.max_anchors == "auto":
+            print(f"{len(labelled):,} rows: a random {most:,} of them are fitted (max_anchors)", file=sys.stderr)
         order = random.permutation(len(labelled))
         if classes is not None:
             order = interleaved(order, np.where(labelled, classes, -1))
         order = order[np.argsort(~labelled[order], kind="stable")]
-        return np.sort(order[: self.max_anchors])
+        return np.sort(order[:most])
 
     def _all_rows(self, X: Any, prediction: Tensor) -> FloatArray:
         """Predictions within the complex, and for the rows that ``max_anchors`` left out as for queries."""
@@ -174,6 +190,7 @@ class DCMEstimator(BaseEstimator):
             changes |= {} if self.degree == "auto" else {"degree": max(round(self.degree), 1)}
         elif "degree" in known:
             changes |= {"degree": _DEGREE if self.degree == "auto" else self.degree, "gain": None}
+            changes["search"] = self._search(rows)
         if "max_length" in known:
             # The degree is held on average only, and a clique has cubes of its size in triangles: a few for each row
             # are enough, and keep the step's time and memory linear.
@@ -201,7 +218,7 @@ class DCMEstimator(BaseEstimator):
             patience=int(self.patience) if self._stops_early(labelled) else None,
         )
         if self.verbose and not model.solves:
-            print(time_note(model, x, self.max_epochs), file=sys.stderr)
+            print(time_note(model, x, edges, self.max_epochs), file=sys.stderr)
         model.to(device)
         rows, chosen = (torch.from_numpy(part).to(device) for part in parts)
         moved = None if edges is None else edges.to(device)
@@ -230,13 +247,23 @@ class DCMEstimator(BaseEstimator):
     @plain_torch()
     def _join(self, X: Any) -> Answers:
         """Answers to all queries, put together from blocks; float64, so that no answer depends on the other rows."""
-        size = _BLOCK if self._fitted is None else self._fitted.topology.block_size
-        blocks = [self._block(self._scaling.apply(X[start:stop])) for start, stop in row_blocks(X.shape[0], size)]
+        parts = [self._scaling.apply(X[start:stop]) for start, stop in row_blocks(X.shape[0], _BLOCK)]
+        blocks = [block for part in parts for block in self._blocks(part)]
         pointers = [blocks[0].ptr[:1]]
         for block in blocks:
             pointers.append(block.ptr[1:] + pointers[-1][-1])
         columns = [torch.cat(parts) for parts in zip(*blocks, strict=True)]
         return Answers(*columns)._replace(ptr=torch.cat(pointers))
+
+    def _blocks(self, x: Tensor) -> list[Answers]:
+        """The answers to queries together, or to each half of them if they choose too many anchors."""
+        try:
+            return [self._block(x)]
+        except TooManyCellsError:
+            if x.size(0) == 1:
+                raise
+        half = x.size(0) // 2
+        return [*self._blocks(x[:half]), *self._blocks(x[half:])]
 
     @torch.no_grad()
     def _block(self, x: Tensor) -> Answers:

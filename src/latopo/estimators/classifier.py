@@ -42,8 +42,12 @@ class DCMClassifier(ClassifierMixin, DCMEstimator):
             training rows is kept.
         validation_fraction: that part.
         patience: evaluations (one every third epoch) without progress after which training stops.
+        search: how neighbours are found: ``"exact"`` compares all pairs of rows; ``"certified"`` searches, with a proof
+            for every row, by row statistics of 2,048 sampled rows; ``"approximate"`` takes near ones without a proof,
+            and measures the share that it finds. ``"auto"``: exact up to 10,000 rows, approximate from 30,000 on.
+            Queries are always answered exactly.
         max_anchors: with more rows than this (at least 2), a random part of them makes the complex and the others are
-            not used: time grows with the square of the rows.
+            not used, as all rows make it without a limit (None). ``"auto"``: 100,000.
         unlabelled: the value of ``y`` that means "no label", such as −1. Such rows take part in the topology, and the
             recipe for few labels learns from them. By default every value is a class.
         random_state: seed, ``RandomState`` or None.

@@ -1,7 +1,7 @@
 """How long a fit will take, and how far it is."""
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from copy import deepcopy
 from typing import Any
@@ -10,46 +10,61 @@ import torch
 from torch import Tensor
 
 from latopo.models import Model
-from latopo.neighbors import entmax_neighbors
 from latopo.training.loop import OnEpoch
 
 __all__ = ["epoch_progress", "time_note"]
 
-_SAMPLE = 1_000  # rows whose step is timed
-_QUERIES = 512  # rows whose similarities to all others are timed
+_SIZES = 2_500, 7_500  # rows of the samples whose steps are timed
 
 
-def seconds_per_step(model: Model, x: Tensor) -> float:
-    """Estimated seconds of a training step on x [N, d], dense or sparse.
+def seconds_per_step(model: Model, x: Tensor, edges: Tensor | None = None) -> float:
+    """Seconds of a training step on x [N, d], dense or sparse: measured, or for many rows estimated from parts of them.
 
-    All pairs of rows are compared three times a step, once forward and twice backward; that is timed on a few rows
-    against as many points as there are rows. The rest grows with the rows, and is timed on a sample.
+    One part of the time grows with the rows. Another, the search for neighbours, grows with their square, or with the
+    power 1.5 where it is approximate: so many cells there are, and a row looks into a few. Steps on two samples of the
+    rows tell both parts.
     """
-    count, rows = x.size(0), min(x.size(0), _SAMPLE)
-    features = torch.randn(rows, x.size(1), generator=torch.Generator().manual_seed(0))
+    count = x.size(0)
+    if count <= _SIZES[1]:
+        return _step(model, x, edges)[0]
+    small, large = _SIZES
+    (first, _), (second, method) = (_step(model, *_part(x, edges, size)) for size in _SIZES)
+    power = 1.5 if method == "approximate" else 2.0
+    # first = a small + b small^power, and likewise the second; noise must not make a part negative.
+    growing = (second / large - first / small) / (large ** (power - 1) - small ** (power - 1))
+    growing = min(max(growing, 0.0), second / large**power)
+    return (second - growing * large**power) * count / large + growing * count**power
+
+
+def _part(x: Tensor, edges: Tensor | None, size: int) -> tuple[Tensor, Tensor | None]:
+    """Evenly spaced rows, and the given edges between them."""
+    rows = torch.linspace(0, x.size(0) - 1, size).long()
+    if edges is None:
+        return x.index_select(0, rows), None
+    number = torch.full((x.size(0),), -1).index_put((rows,), torch.arange(size))
+    ends = number[edges]
+    return x.index_select(0, rows), ends[:, (ends >= 0).all(dim=0)]
+
+
+def _step(model: Model, x: Tensor, edges: Tensor | None) -> tuple[float, str]:
+    """Seconds of the second step of a copy, and its search: the first one compiles, and sets the gain."""
     trial = deepcopy(model).train()
-    step = _seconds(lambda: trial(features).prediction.square().mean().backward())
-    if count == rows:
-        return step
-    points = torch.randn(count, model.settings.hidden_channels, generator=torch.Generator().manual_seed(0))
-    scan = _seconds(lambda: entmax_neighbors(points[:_QUERIES], 20.0, anchors=points))
-    return step * count / rows + 3 * scan * count / _QUERIES
+    for _ in range(2):
+        started = time.perf_counter()
+        trial(x, edges).prediction.square().mean().backward()
+        seconds = time.perf_counter() - started
+    report = trial.search_report()
+    return seconds, "" if report is None else report.method
 
 
-def _seconds(work: Callable[[], object]) -> float:
-    work()  # kernels are compiled or loaded, and the gain is set
-    started = time.perf_counter()
-    work()
-    return time.perf_counter() - started
-
-
-def time_note(model: Model, x: Tensor, epochs: int) -> str:
+def time_note(model: Model, x: Tensor, edges: Tensor | None, epochs: int) -> str:
     """One line about the size of the data and the time that a fit on it takes about, without early stopping."""
-    step = seconds_per_step(model, x)
-    # Every third epoch is evaluated; setting the gain and the last pass in float64 compare all pairs some 14 times.
-    total = step * (1.2 * epochs + 5)
+    step = seconds_per_step(model, x, edges)
+    # Every third epoch is evaluated, by half a step; then there is setting the gain, and the last pass in float64.
+    total = step * (1.2 * epochs + 4)
     long = f"{total:.0f} s" if total < 120 else f"{total / 60:.0f} min"
-    return f"{x.size(0):,} rows, {x.size(1):,} features: about {step:.2g} s an epoch, about {long} for {epochs} epochs"
+    note = f"{x.size(0):,} rows, {x.size(1):,} features: about {step:.2g} s an epoch, about {long} for {epochs} epochs"
+    return note if total < 120 else f"{note}; max_anchors (--max-anchors) fits a random part of the rows"
 
 
 @contextmanager

@@ -11,6 +11,7 @@ from latopo.models.features import FeatureLinear
 from latopo.models.head import Head, WeighedHead
 from latopo.models.model import LossTerms, Model, ModelOutput, Targets
 from latopo.models.settings import Latent, NetSettings, SeparateGiven, TopK
+from latopo.neighbors.search_report import SearchReport
 from latopo.nn.checks import check_features, simple_edges
 from latopo.nn.topology_inference import LatentTopology
 from latopo.nn.topology_loss import TopologyLoss
@@ -147,6 +148,10 @@ class BranchNet(Model):
         if isinstance(self.head, WeighedHead):
             found |= {f"weight_{name}": share for name, share in self.head.branch_weights().items()}
         return found
+
+    def search_report(self) -> SearchReport | None:
+        """That of the latent branch's sampler."""
+        return None if self.latent is None else self.latent.topology.graph.sampler.search_report()
 
     def undecayed(self) -> list[nn.Parameter]:
         """The scalars, and the encoder of the graph if its settings say so."""

@@ -7,6 +7,7 @@ from torch import Tensor, nn
 
 from latopo.complex import CellComplex
 from latopo.data.catalogue import Level
+from latopo.neighbors.search_report import SearchReport
 from latopo.nn.alpha_dgm import LatentGraph
 from latopo.nn.polygon_inference import LatentPolygons
 from latopo.nn.query_neighborhoods import QueryCells
@@ -120,6 +121,10 @@ class Model(nn.Module):
     def facts(self) -> dict[str, float]:
         """Learned scalars that a user may want to watch, by name."""
         return {}
+
+    def search_report(self) -> SearchReport | None:
+        """How the last call found the neighbours; None where none were searched for."""
+        return None
 
     def undecayed(self) -> list[nn.Parameter]:
         """Parameters that weight decay leaves alone: scalars such as γ and α, to which zero means nothing."""

@@ -31,6 +31,9 @@ __all__ = ["BudgetSampler", "EdgeSampler", "EntmaxSampler", "NoEdges", "TopKSamp
 # Spread of the log-scores of top-k at the start; far below 1 the Gumbel noise would drown them.
 _SPREAD = 100.0
 
+# Anchors that queries may choose at a time.
+_JOINED = 2**22
+
 # Each training step γ makes up for this power of the degree's departure.
 _HOLD_RATE = 0.2
 
@@ -55,7 +58,11 @@ class EdgeSampler(nn.Module, ABC):
 
     @abstractmethod
     def join(self, x: Tensor, anchors: Tensor, similarity: Similarity) -> NeighborRows:
-        """Neighbours of queries x [Q, d] among anchors [N, d], by what was fitted: no row depends on another."""
+        """Neighbours of queries x [Q, d] among anchors [N, d], by what was fitted: no row depends on another.
+
+        Raises:
+            TooManyCellsError: many queries choose so many anchors that fewer have to be asked at a time.
+        """
 
     def grouped(self, x: Tensor, ptr: Tensor, similarity: Similarity) -> NeighborRows:
         """Neighbours of the points of each of several clouds among each other, ``ptr`` [G + 1]; here one by one."""
@@ -161,10 +168,11 @@ class EntmaxSampler(EdgeSampler):
 
     def join(self, x: Tensor, anchors: Tensor, similarity: Similarity) -> NeighborRows:
         """Neighbours of queries by the fitted γ and α."""
-        # A limit would depend on the other queries; whoever asks bounds their number.
-        limit = x.size(0) * anchors.size(0)
+        # One query alone is always answered, and by what an approximate search finds it would depend on the others.
+        limit = max(_JOINED, anchors.size(0))
+        method: Method = "certified" if self.search.method == "approximate" else self.search.method
         return neighbor_rows(
-            x, self.gain(), alpha_value(self.alpha), similarity, anchors, max_edges=limit, search=self.search.method
+            x, self.gain(), alpha_value(self.alpha), similarity, anchors, max_edges=limit, search=method
         )
 
     @torch.no_grad()

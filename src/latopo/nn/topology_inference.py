@@ -23,7 +23,6 @@ from latopo.nn.reset import reset
 
 __all__ = ["FittedTopology", "LatentTopology", "TopologyInference"]
 
-_ENTRIES = 2**22  # query–anchor pairs that may become edges at a time, in the worst case
 _SIDES = 64  # anchors of one query that polygons are looked for between
 
 
@@ -64,11 +63,6 @@ class FittedTopology:
     def representatives(self) -> Tensor:
         """The anchors that queries choose from: of equal ones the first, [U]."""
         return group_duplicates(self.x_aux)[0]
-
-    @property
-    def block_size(self) -> int:
-        """How many queries may join at a time, so that memory stays bounded even if all anchors are chosen."""
-        return max(_ENTRIES // max(self.representatives.numel(), self.walks.neighbor.numel(), 1), 1)
 
 
 class TopologyInference(nn.Module):
@@ -148,11 +142,14 @@ class TopologyInference(nn.Module):
 
     @torch.no_grad()
     def join(self, x: Tensor, fitted: FittedTopology, relaxation: Relaxation) -> QueryCells:
-        """The cells that queries x [Q, in_channels] bring, at most ``fitted.block_size`` of them.
+        """The cells that queries x [Q, in_channels] bring.
 
         A query chooses anchors as the fitted points chose each other, and closes polygons with fitted edges by the
         fitted rule. An edge to an anchor has the probability of the query's choice, as if the anchor had chosen it
         likewise. No query depends on another.
+
+        Raises:
+            TooManyCellsError: they choose millions of anchors in all; half of them at a time may do.
         """
         x_aux, rows = self.graph.join(x, fitted.x_aux[fitted.representatives])
         weight = rows.prob if relaxation == "weighted" else torch.ones_like(rows.prob)

@@ -155,6 +155,7 @@ def _metrics(estimator: Any, training_rows: int, train: tuple[Any, Any], test: t
         "edges": cx.num_edges,
         "polygons": cx.num_polygons,
         "best_epoch": estimator.best_epoch_,
+        "neighbors": None if (found := estimator._model.search_report()) is None else str(found),
     }
     if len(test[1]) > (0 if has_classes else 1):
         baselines = {name: baseline.fit(*train) for name, baseline in _baselines(has_classes).items()}
