@@ -62,6 +62,15 @@ def test_snapshots_settings_and_out(elsewhere):
     assert "homophily" in result.stderr
 
 
+def test_verbose_says_how_neighbours_were_found():
+    found = invoke("iris", "--model", "dcm-plus", "--splits", "0", "--epochs", "1", "--verbose")
+    assert "; neighbours exact: all pairs of" in found.stderr
+    found = invoke(
+        "iris", "--model", "dcm-plus", "--splits", "0", "--epochs", "1", "--set", "search=certified", "--verbose"
+    )
+    assert "; neighbours certified: statistics by" in found.stderr
+
+
 def test_mlp_says_that_it_ignores_the_graph():
     result = invoke("karate", "--model", "mlp", "--graph", *QUICK)
     assert result.stderr.splitlines()[0] == "note: mlp ignores the graph"

@@ -25,7 +25,10 @@ def test_numbers_of_numpy_are_numbers_and_stay_as_they_are(rows):
     ("changes", "message"),
     [
         ({"model": "transformer"}, "model must be auto or one of mlp, gcn"),
-        ({"hidden_channels": "wide"}, "hidden_channels must be a whole number of at least 1 or auto, got 'wide'"),
+        (
+            {"hidden_channels": "wide"},
+            "hidden_channels must be a whole number of at least 1 and of at most 65536 or auto, got 'wide'",
+        ),
         ({"early_stopping": 1}, "early_stopping must be true or false or auto, got 1"),
         ({"max_anchors": 1}, "max_anchors must be a whole number of at least 2, auto or null, got 1"),
         ({"verbose": -1}, "verbose must be"),

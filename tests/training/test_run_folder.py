@@ -5,6 +5,7 @@ import pytest
 import torch
 
 from latopo import CellComplex
+from latopo._parallel import one_thread
 from latopo.data import load
 from latopo.errors import LatopoError
 from latopo.models import load_model
@@ -73,6 +74,20 @@ def test_finished_folds_are_not_trained_again(tmp_path, karate, monkeypatch):
     assert whole == parts
     for name in ("metrics.csv", "predictions.csv"):
         assert (tmp_path / "whole" / name).read_bytes() == (tmp_path / "parts" / name).read_bytes()
+
+
+def test_folds_in_other_processes_are_the_same(tmp_path, karate):
+    run = Run("karate", "dcm-plus", settings={"epochs": 6, "hidden_channels": 8})
+    finished = []
+    with one_thread():
+        here = train_folds(RunFolder(tmp_path / "here", run), karate, [0, 1])
+    folder = RunFolder(tmp_path / "there", run)
+    there = train_folds(folder, karate, [0, 1], jobs=2, on_finished=lambda result: finished.append(result.fold))
+    assert sorted(finished) == folder.finished() == [0, 1]
+    for one, other in zip(here["folds"], there["folds"], strict=True):
+        assert one["neighbors"].startswith("exact: all pairs of")
+        assert {**one, "seconds": 0} == {**other, "seconds": 0}
+    assert (folder.path / "metrics.csv").read_text() == (tmp_path / "here" / "metrics.csv").read_text()
 
 
 def test_an_interrupt_keeps_finished_folds(tmp_path, karate):

@@ -5,7 +5,17 @@ from typing import Annotated, Any
 
 import typer
 
-from latopo.cli.train import DataRoot, Device, Splits, check_data_root, parse_numbers, parse_settings
+from latopo.cli.train import (
+    BackendName,
+    Cluster,
+    DataRoot,
+    Device,
+    Jobs,
+    Splits,
+    check_data_root,
+    parse_numbers,
+    parse_settings,
+)
 from latopo.errors import LatopoError
 
 _FOLDS, _PROTOCOLS = "0-9", "honest,paper"
@@ -39,15 +49,9 @@ def reproduce(
         ),
     ] = None,
     out: Annotated[Path, typer.Option(help="Folder with the store of finished runs and the tables.")] = Path("results"),
-    jobs: Annotated[
-        int, typer.Option(min=1, help="Worker processes, each with one thread; how many does not change the numbers.")
-    ] = 1,
-    backend: Annotated[
-        str, typer.Option(help="loky (this machine), dask or ray (a cluster, which has its own number of workers).")
-    ] = "loky",
-    cluster: Annotated[
-        str | None, typer.Option(help="Address of the cluster, such as tcp://10.0.0.1:8786 for dask.")
-    ] = None,
+    jobs: Jobs = 1,
+    backend: BackendName = "loky",
+    cluster: Cluster = None,
     shard: Annotated[
         str | None,
         typer.Option(help="Train a part of the runs, such as 2/8, into its own store; then see `latopo merge`."),

@@ -17,6 +17,11 @@ DataRoot = Annotated[
 Device = Annotated[
     str, typer.Option(help="auto (a GPU if there is one), cpu or cuda. Numbers repeat exactly on the CPU only.")
 ]
+Jobs = Annotated[int, typer.Option(min=1, help="Worker processes, each with one thread; 1 stays in this one.")]
+BackendName = Annotated[
+    str, typer.Option(help="loky (this machine), dask or ray (a cluster, which has its own number of workers).")
+]
+Cluster = Annotated[str | None, typer.Option(help="Address of the cluster, such as tcp://10.0.0.1:8786 for dask.")]
 Splits = Annotated[str, typer.Option(help="Folds, such as 0-9, 3 or 0,2,5-7.")]
 
 
@@ -46,6 +51,10 @@ def train(
         typer.Option("--set", help="Another setting of model or training, such as gain=20; may be repeated."),
     ] = None,
     tensorboard: Annotated[bool, typer.Option(help="Also write event files for TensorBoard.")] = False,
+    jobs: Jobs = 1,
+    backend: BackendName = "loky",
+    cluster: Cluster = None,
+    verbose: Annotated[bool, typer.Option(help="Also say how the neighbours were found.")] = False,
 ) -> None:
     """Train a model on the folds of a data set and report its test score.
 
@@ -53,6 +62,7 @@ def train(
     predictions; `latopo report` shows it.
     """
     from latopo.data import find_dataset
+    from latopo.engine import check_backend
     from latopo.training import Run, RunFolder
     from latopo.training.tensorboard import check_tensorboard
 
@@ -64,9 +74,10 @@ def train(
     kept = [epoch for epoch in parse_numbers(snapshots, "--snapshots", empty=True) if epoch <= run.training().epochs]
     if tensorboard:
         check_tensorboard()
+    check_backend(backend, cluster)
     data = _load(run, data_root, device)
     folder = RunFolder(default_folder(run) if out is None else out, run, kept)
-    _train(folder, data, folds, tensorboard)
+    _train(folder, data, folds, tensorboard, verbose, (jobs, backend, cluster))
 
 
 def parse_numbers(text: str, option: str, highest: int = 999_999, empty: bool = False) -> list[int]:
@@ -126,7 +137,9 @@ def _load(run: "Run", data_root: Path | None, device: str) -> Any:
     return data
 
 
-def _train(folder: "RunFolder", data: Any, folds: list[int], tensorboard: bool) -> None:
+def _train(
+    folder: "RunFolder", data: Any, folds: list[int], tensorboard: bool, verbose: bool, engine: tuple[Any, ...]
+) -> None:
     from latopo.training import train_folds
     from latopo.training.progress import TrainingProgress
     from latopo.training.tensorboard import write_events
@@ -138,14 +151,16 @@ def _train(folder: "RunFolder", data: Any, folds: list[int], tensorboard: bool) 
     def finish(result: "FoldResult") -> None:
         if tensorboard:
             write_events(folder.path / "tensorboard" / f"fold-{result.fold}", result.training.history)
-        progress.finish(_line(result))
+        report = result.model.search_report() if verbose else None
+        progress.finish(_line(result) + ("" if report is None else f"; neighbours {report}"))
 
     try:
         with TrainingProgress(len(folds), done) as progress:
             epochs = folder.run.planned_epochs
             summary = train_folds(
-                folder, data, folds, on_start=lambda fold: progress.start(f"fold {fold}", epochs), on_finished=finish
-            )
+                folder, data, folds, *engine, on_start=lambda fold: progress.start(f"fold {fold}", epochs),
+                on_finished=finish,
+            )  # fmt: skip
     except KeyboardInterrupt:
         kept = len(set(folds) & set(folder.finished()))
         text = f"latopo: stopped; {kept} of {len(folds)} folds are in {folder.path}. Run it again to go on"

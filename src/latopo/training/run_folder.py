@@ -13,7 +13,8 @@
       tensorboard/fold-K/   event files, if asked for
       fold-K/               a finished fold; appears in one step
         fold.json           test_score, validation_score, best_epoch, weight_decay, search, homophily, mean_degree,
-                            num_polygons, kept_share, budget_sampled, num_train, num_test, num_parameters, seconds;
+                            num_polygons, kept_share, budget_sampled, num_train, num_test, num_parameters, seconds,
+                            neighbors (how they were found);
                             of sets of graphs also drawn (test graphs in best.safetensors), sizes and labels (of nodes)
                             and, under protocol paper, curve (test score after every epoch)
         metrics.csv         fold, epoch, loss and its terms, scores, size of the complex, learned scalars: one line per
@@ -34,6 +35,7 @@ import os
 import re
 import shutil
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from pathlib import Path
 from statistics import fmean, stdev
 from typing import Any
@@ -43,9 +45,11 @@ import pandas as pd
 from torch_geometric.data import Data
 
 from latopo._files import atomic_path
+from latopo._parallel import one_thread
 from latopo._stored import read_json
 from latopo._version import __version__
 from latopo.data.graph_set import GraphSet
+from latopo.engine import Backend, run_jobs
 from latopo.errors import LatopoError
 from latopo.models import save_model
 from latopo.training.graph_protocol import best_mean_epoch
@@ -139,6 +143,9 @@ def train_folds(
     folder: RunFolder,
     data: Data | GraphSet,
     folds: Sequence[int],
+    jobs: int = 1,
+    backend: Backend = "loky",
+    cluster: str | None = None,
     *,
     on_start: Callable[[int], Callable[[Row], None] | None] | None = None,
     on_finished: Callable[[FoldResult], None] | None = None,
@@ -149,19 +156,31 @@ def train_folds(
         folder: where they are kept.
         data: the data set.
         folds: 0 to 9.
-        on_start: called with the number of a fold that begins; may return a function for its epochs.
+        jobs, backend, cluster: which processes train, see :func:`latopo.engine.run_jobs`; this one alone writes.
+        on_start: called with the number of a fold that begins in this process; may return a function for its epochs.
         on_finished: called with each new result.
     """
     folder.save_input(data)
-    for fold in folds:
-        if fold in folder.finished():
-            continue
-        on_epoch = None if on_start is None else on_start(fold)
-        result = run_fold(data, folder.run, fold, snapshot_epochs=folder.snapshot_epochs, on_epoch=on_epoch)
+    done = folder.finished()
+    todo = [fold for fold in folds if fold not in done]
+    if jobs == 1 and backend == "loky":
+
+        def work(fold: int) -> FoldResult:
+            on_epoch = None if on_start is None else on_start(fold)
+            return run_fold(data, folder.run, fold, snapshot_epochs=folder.snapshot_epochs, on_epoch=on_epoch)
+    else:
+        work = partial(_elsewhere, data, folder.run, folder.snapshot_epochs)
+    for _, result in run_jobs(work, todo, jobs, backend, cluster):
         folder.save_fold(data, result)
         if on_finished is not None:
             on_finished(result)
     return folder.summarize()
+
+
+def _elsewhere(data: Data | GraphSet, run: Run, snapshot_epochs: tuple[int, ...], fold: int) -> FoldResult:
+    """A fold in a worker, which has one thread."""
+    with one_thread():
+        return run_fold(data, run, fold, snapshot_epochs=snapshot_epochs)
 
 
 def _describe(run: Run, snapshot_epochs: tuple[int, ...]) -> dict[str, Any]:
@@ -203,10 +222,18 @@ def _write_json(path: Path, content: dict[str, Any]) -> None:
         draft.write_text(json.dumps(content, indent=2) + "\n")
 
 
+def _neighbors(result: FoldResult) -> dict[str, str]:
+    report = result.model.search_report()
+    return {} if report is None else {"neighbors": str(report)}
+
+
 def _write_fold(folder: Path, data: Data | GraphSet, result: FoldResult) -> None:
     (folder / "complexes").mkdir(parents=True)
     search = {str(decay): score for decay, score in result.search.items()}
-    _write_json(folder / "fold.json", {"fold": result.fold, **result.summary(), **result.details(), "search": search})
+    _write_json(
+        folder / "fold.json",
+        {"fold": result.fold, **result.summary(), **result.details(), "search": search, **_neighbors(result)},
+    )
     metrics = pd.DataFrame(result.training.history, dtype=object)
     for name, table in (("metrics.csv", metrics), ("predictions.csv", _predictions(data, result))):
         table.insert(0, "fold", result.fold)
