@@ -114,7 +114,7 @@ def test_ctrl_c_keeps_what_is_done_and_says_how_to_go_on(monkeypatch):
         (("iris", "--set", "gain=abc"), "model dcm: gain must be a number above 0 or null, got 'abc'"),
         (
             ("iris", "--set", "hidden_channels=0"),
-            "model dcm: hidden_channels must be a whole number of at least 1, got 0",
+            "model dcm: hidden_channels must be a whole number of at least 1 and of at most 65536, got 0",
         ),
         (
             ("iris", "--model", "mlp", "--set", "hidden_channels=-3"),

@@ -37,6 +37,7 @@ _DEGREE = 3.0  # neighbours per row, unless they are named
 _ENOUGH_TO_STOP = 10_000  # labelled rows
 _MANY = 1_000  # labelled rows
 _BLOCK = 2**12  # queries at a time
+_ANSWERED = 2**16  # rows whose answers are held at a time
 _ANCHORS = 100_000  # rows that make the complex at most, unless max_anchors says otherwise
 _CERTIFIED, _APPROXIMATE = 10_000, 30_000  # rows up to which all pairs are compared, and neighbours are certified
 
@@ -168,8 +169,8 @@ class DCMEstimator(BaseEstimator):
         answers = np.empty((X.shape[0], prediction.size(1)))
         answers[self.anchor_rows_] = prediction.numpy()
         left = np.setdiff1d(np.arange(X.shape[0]), self.anchor_rows_)
-        if left.size:
-            answers[left] = self._join(X[left]).prediction.numpy()
+        for start, stop in row_blocks(left.size, _ANSWERED):
+            answers[left[start:stop]] = self._join(X[left[start:stop]]).prediction.numpy()
         return answers
 
     def _system(self, graph: bool, all_labelled: bool) -> System:
