@@ -2,6 +2,7 @@ import sys
 
 import pytest
 
+from latopo import CellComplex
 from latopo.cli import main
 from latopo.data import load
 from latopo.reproduce import Record, Store, Unit
@@ -77,3 +78,19 @@ def test_two_runs_of_one_name_are_told_apart(latopo, tmp_path):
     assert "report-seed-1.html" in out
     page = (tmp_path / "seed-0" / "report-seed-1.html").read_text(encoding="utf-8")
     assert "(seed-0) and dcm on" in page
+
+
+def test_a_complex_of_your_own(latopo, tmp_path):
+    square = CellComplex(4, [[0, 1, 2, 3], [1, 2, 3, 0]], [[0, 1, 2, 3]])
+    square.save(tmp_path / "square.safetensors")
+    square.skeleton(1).save(tmp_path / "ring.safetensors")
+    code, out, err = latopo("report", "square.safetensors")
+    assert (code, err) == (0, "")
+    assert "square.html" in out
+    assert "1 connected piece" in (tmp_path / "square.html").read_text(encoding="utf-8")
+    assert latopo("report", "square.safetensors", "ring.safetensors")[0] == 0
+    assert (tmp_path / "square-ring.html").is_file()
+    (tmp_path / "other.safetensors").write_bytes(b"nothing")
+    code, _, err = latopo("report", "other.safetensors")
+    assert code == 2
+    assert err.count("\n") == 1

@@ -7,14 +7,20 @@ import typer
 
 
 def report(
-    run: Annotated[Path, typer.Argument(metavar="RUN", help="Folder of latopo train, latopo fit or latopo reproduce.")],
+    run: Annotated[
+        Path,
+        typer.Argument(
+            metavar="RUN", help="Folder of latopo train, latopo fit or latopo reproduce, or a file of CellComplex.save."
+        ),
+    ],
     other: Annotated[
-        Path | None, typer.Argument(metavar="RUN_B", help="A second run on the same points, to compare with.")
+        Path | None, typer.Argument(metavar="RUN_B", help="A second one on the same points, to compare with.")
     ] = None,
     out: Annotated[
         Path | None,
         typer.Option(
-            help="File to write; only an earlier report is overwritten. Default: report.html in the folder of the run."
+            help="File to write; only an earlier report is overwritten. Default: report.html in the folder of the run, "
+            "complex.html beside complex.safetensors."
         ),
     ] = None,
     fold: Annotated[
@@ -40,6 +46,8 @@ def report(
     from latopo.errors import LatopoError
     from latopo.report import is_report, read_run, write_report
 
+    if out is None and run.is_file():
+        out = run.with_name(f"{run.stem}.html" if other is None else f"{run.stem}-{other.stem}.html")
     target = out if out is not None else run / ("report.html" if other is None else f"report-{other.name}.html")
     check_output(target, "report: --out")
     if target.exists() and not is_report(target):

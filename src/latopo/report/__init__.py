@@ -4,6 +4,7 @@ The way of the data: a run folder → :class:`ReportData` (:mod:`~latopo.report.
 templates, filled by :func:`write_report`.
 """
 
+from latopo.report.own_complex import describe_complex
 from latopo.report.page import build_page, is_report, write_report
 from latopo.report.read_run import read_run
 from latopo.report.report_data import Baseline, Points, ReportData, Score, ShownCell, ShownRow, ShownTable
@@ -17,6 +18,7 @@ __all__ = [
     "ShownRow",
     "ShownTable",
     "build_page",
+    "describe_complex",
     "is_report",
     "read_run",
     "write_report",

@@ -4,8 +4,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from latopo._files import recover
+from latopo.complex import CellComplex
 from latopo.errors import LatopoError
 from latopo.report.fit_run import read_fit_run
+from latopo.report.own_complex import describe_complex
 from latopo.report.report_data import ReportData
 from latopo.report.reproduce_run import read_results
 from latopo.report.train_run import read_train_run
@@ -14,10 +16,10 @@ __all__ = ["read_run"]
 
 
 def read_run(folder: Path, fold: int | None = None, baselines: Sequence[Path] | None = None) -> ReportData:
-    """The data of a run of ``latopo train``, ``latopo fit`` or ``latopo reproduce``.
+    """The data of a run of ``latopo train``, ``latopo fit`` or ``latopo reproduce``, or of a saved complex.
 
     Args:
-        folder: the run.
+        folder: the run, or a file that ``CellComplex.save`` wrote.
         fold: of ``latopo train``, the fold to draw; the first finished one by default.
         baselines: of ``latopo train``, other runs on the same data and folds to compare the score with; by default
             runs of baseline models under the same protocol in the same parent folder.
@@ -25,8 +27,12 @@ def read_run(folder: Path, fold: int | None = None, baselines: Sequence[Path] | 
     Raises:
         LatopoError: the folder is none of these, or is damaged.
     """
+    if folder.is_file():
+        if fold is not None or baselines:
+            raise LatopoError(f"report: {folder} is a complex, so it has no folds and no baselines")
+        return describe_complex(CellComplex.load(folder), folder.stem)
     if not folder.is_dir():
-        raise LatopoError(f"report: {folder} is not a folder; give the folder of a run")
+        raise LatopoError(f"report: {folder} is not a folder; give the folder of a run, or a saved complex")
     recover(folder)
     try:
         if (folder / "settings.json").is_file():

@@ -125,6 +125,7 @@ class ReportData:
     settings: Mapping[str, Any] = field(default_factory=dict)  #: how it was run, name → value
     tables: tuple[ShownTable, ...] = ()
     notes: tuple[str, ...] = ()  #: what a careful reader should know
+    learned: bool = True  #: whether a model made the complex, and not the reader
 
     def __post_init__(self) -> None:
         """Refuse snapshots of different nodes."""
