@@ -217,7 +217,7 @@ def markdown(rows: list[list[str]]) -> str:
 def main() -> None:
     """Read the options, measure, and print or write the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--points", type=int, nargs="+", default=[150, 1000, 10_000])
+    parser.add_argument("--points", type=int, nargs="+", default=[150, 1000, 9000])
     parser.add_argument("--write", type=Path, help="page with the table between its two marks")
     chosen = parser.parse_args()
     torch.set_num_threads(1)

@@ -24,8 +24,8 @@ class Net(torch.nn.Module):
 
     def forward(self, data: Data):
         x = self.encode(data.x).relu()
-        x, complex = self.dcm(x, data.edge_index)  # edge_index may be None
-        return self.classify(dropout(x, 0.5, self.training)), complex
+        x, cells = self.dcm(x, data.edge_index)  # edge_index may be None
+        return self.classify(dropout(x, 0.5, self.training)), cells
 
 
 def main(epochs: int = 100) -> None:
@@ -39,22 +39,22 @@ def main(epochs: int = 100) -> None:
     for epoch in range(1, epochs + 1):
         model.train()
         optimizer.zero_grad()
-        prediction, complex = model(data)
+        prediction, cells = model(data)
         loss = cross_entropy(prediction[data.train_mask], data.y[data.train_mask])
         loss.backward()
         optimizer.step()
         if epoch % 20 == 0:
-            print(f"epoch {epoch:3d}  loss {loss.item():.3f}  {complex}")
+            print(f"epoch {epoch:3d}  loss {loss.item():.3f}  {cells}")
 
     model.eval()
     with torch.no_grad():
-        prediction, complex = model(data)
+        prediction, cells = model(data)
     right = prediction.argmax(1) == data.y
     print(f"\naccuracy on {int(data.test_mask.sum())} unlabelled digits: {right[data.test_mask].float().mean():.3f}")
-    for name, value in complex.summary().items():
+    for name, value in cells.summary().items():
         print(f"{name}: {value}")
-    print(f"edges between equal digits: {complex.edge_homophily(data.y):.3f}")
-    print(f"polygons of one digit: {complex.polygon_homophily(data.y):.3f}")
+    print(f"edges between equal digits: {cells.edge_homophily(data.y):.3f}")
+    print(f"polygons of one digit: {cells.polygon_homophily(data.y):.3f}")
 
 
 if __name__ == "__main__":

@@ -26,8 +26,8 @@ class Net(torch.nn.Module):
 
     def forward(self, data: Data):
         x = self.encode(data.x).relu()
-        x, complex = self.dcm(x, batch=data.batch)  # neighbours are chosen within each cloud
-        return self.classify(global_max_pool(x, data.batch)), complex
+        x, cells = self.dcm(x, batch=data.batch)  # neighbours are chosen within each cloud
+        return self.classify(global_max_pool(x, data.batch)), cells
 
 
 def cloud(image: torch.Tensor, label: int) -> Data:
@@ -66,10 +66,10 @@ def main(epochs: int = 10, count: int = 600) -> None:
     right = 0
     with torch.no_grad():
         for data in test:
-            prediction, complex = model(data)
+            prediction, cells = model(data)
             right += int((prediction.argmax(1) == data.y).sum())
     print(f"\naccuracy on {len(test.dataset)} other clouds: {right / len(test.dataset):.3f}")
-    print(f"the last one: {complex[-1]}")
+    print(f"the last one: {cells[-1]}")
 
 
 if __name__ == "__main__":

@@ -28,6 +28,15 @@ def test_example(name, options, shown, capsys):
     assert all(part in text for part in shown), text
 
 
+def test_the_layer_of_the_readme():
+    readme = (EXAMPLES.parent / "README.md").read_text(encoding="utf-8")
+    snippet = readme.split("## As a layer")[1].split("```python\n")[1].split("```")[0]
+    names = {}
+    exec(snippet, names)
+    assert names["out"].shape == (200, 64)
+    assert names["edge_weight"].numel() == 2 * names["cells"].num_edges > 0
+
+
 def test_a_molecule(tmp_path, capsys):
     picture = tmp_path / "molecule.png"
     example("molecule").main(epochs=2, out=picture)

@@ -34,6 +34,7 @@ def test_every_snippet_of_the_page(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         "barcode.png",
         "house.png",
         "house.safetensors",
+        "house.html",
     }
 
 

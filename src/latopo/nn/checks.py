@@ -51,7 +51,7 @@ def check_features(caller: str, x: Tensor, in_channels: int) -> None:
 
 def check_width(caller: str, x: Tensor, in_channels: int) -> None:
     """Raise unless x is a floating point matrix [N, in_channels]; its entries are not looked at."""
-    if not isinstance(x, Tensor):
+    if isinstance(x, tuple | dict):  # what to_hetero makes of it
         raise LatopoError(
             f"{caller}: x must be one matrix [nodes, features], got {type(x).__name__}; a complex has nodes of one "
             "kind: turn HeteroData into one graph with data.to_homogeneous()"
