@@ -99,12 +99,30 @@ def by_matrices(messages, cx, relaxation, x, x_query, edges, polygons):
         return x[query]
     start, end = torch.tensor(all_edges).t()
     on_edges = (x[start] + x[end]) / 2
-    for conv in messages.edge_convs:
+    for at, conv in enumerate(messages.edge_convs):
         parts = [normalised(matrix)[0] @ on_edges for matrix in (upper, lower)]
         on_edges = (conv.upper(parts[0]) + conv.lower(parts[1]) + conv.skip(on_edges)).relu()
+        if messages.polygon_convs is not None:
+            own = [(set(sides(cycle)), w) for cycle, w in polygons.items()]
+            heard = [all_polygons if number < first_new else own for number in range(len(all_edges))]
+            on_edges = through_polygons(messages.polygon_convs[at], on_edges, all_edges, heard).relu()
     mine = torch.tensor(list(edges.values()), dtype=torch.float64)
     down = (mine[:, None] * on_edges[first_new:]).sum(0) / (1 + mine.sum())
     return torch.cat([x[query], down]) if messages.concat else x[query] + down
+
+
+def through_polygons(conv, on_edges, edges, heard):
+    """What each edge hears of its polygons, one by one."""
+    out = []
+    for edge, x, polygons in zip(edges, on_edges, heard, strict=True):
+        total, degree = torch.zeros_like(x), 1.0
+        for cycle, weight in polygons:
+            if edge in cycle:
+                mean = torch.stack([on_edges[edges.index(side)] for side in cycle]).mean(0)
+                total = total + weight * (conv.sides(mean) + conv.length.weight[len(cycle) - 3]).relu()
+                degree += weight
+        out.append(conv.own(x) + conv.above(total) / degree)
+    return torch.stack(out)
 
 
 def layers(rounds=1, **options):
@@ -112,6 +130,8 @@ def layers(rounds=1, **options):
     messages = CellMessages(4, 4, rounds, **options).double().eval()
     for conv in messages.node_convs:
         torch.nn.init.normal_(conv.bias)
+    for conv in messages.polygon_convs or []:
+        torch.nn.init.normal_(conv.length.weight)
     return messages
 
 
@@ -128,9 +148,9 @@ def record(messages, cx, relaxation, x):
 
 
 @pytest.mark.parametrize("relaxation", RELAXATIONS)
-@pytest.mark.parametrize("rounds", [0, 1, 3])
-def test_a_query_gets_what_the_definition_says(random_complex, rounds, relaxation):
-    messages, closed = layers(rounds), 0
+@pytest.mark.parametrize(("rounds", "options"), [(0, {}), (1, {}), (3, {}), (2, {"polygons": 5})])
+def test_a_query_gets_what_the_definition_says(random_complex, rounds, options, relaxation):
+    messages, closed = layers(rounds, **options), 0
     for seed in range(3):
         cx, x, x_query = random_complex(seed), features(12, seed), features(4, 10 + seed)
         queries = [new_cells(cx, 10 * seed + at) for at in range(3)] + [({}, {})]  # the last one chooses nobody
@@ -146,7 +166,7 @@ def test_a_query_gets_what_the_definition_says(random_complex, rounds, relaxatio
     assert closed > 20
 
 
-@pytest.mark.parametrize("options", [{"edges": False}, {"concat": False}])
+@pytest.mark.parametrize("options", [{"edges": False}, {"concat": False}, {"polygons": 5}])
 def test_other_forms_of_the_layers(random_complex, options):
     messages, cx, x, x_query = layers(2, **options), random_complex(0), features(12, 0), features(1, 1)
     query = new_cells(cx, 0)

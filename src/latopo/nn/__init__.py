@@ -2,7 +2,7 @@
 
 from latopo.nn.alpha_dgm import AlphaDGM, LatentGraph
 from latopo.nn.cell_conv import CellConv
-from latopo.nn.cell_messages import CellMessages
+from latopo.nn.cell_messages import CellFeatures, CellMessages
 from latopo.nn.dcm import DCM
 from latopo.nn.encoder import AuxiliaryEncoder
 from latopo.nn.fixed_topology import FixedTopology
@@ -10,6 +10,7 @@ from latopo.nn.gain import Gain
 from latopo.nn.lifts import Downlift, Uplift
 from latopo.nn.neighborhoods import ComplexNeighborhoods
 from latopo.nn.node_conv import NodeConv
+from latopo.nn.polygon_conv import PolygonConv
 from latopo.nn.polygon_inference import LatentPolygons, PolygonInference
 from latopo.nn.samplers import BudgetSampler, EdgeSampler, EntmaxSampler, NoEdges, TopKSampler
 from latopo.nn.topology_inference import LatentTopology, TopologyInference
@@ -21,6 +22,7 @@ __all__ = [
     "AuxiliaryEncoder",
     "BudgetSampler",
     "CellConv",
+    "CellFeatures",
     "CellMessages",
     "ComplexNeighborhoods",
     "Downlift",
@@ -33,6 +35,7 @@ __all__ = [
     "LatentTopology",
     "NoEdges",
     "NodeConv",
+    "PolygonConv",
     "PolygonInference",
     "TopKSampler",
     "TopologyInference",

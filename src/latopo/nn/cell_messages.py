@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from inspect import signature
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -17,12 +17,21 @@ from latopo.nn.checks import check_dropout
 from latopo.nn.lifts import Downlift, Uplift
 from latopo.nn.neighborhoods import ComplexNeighborhoods, Neighborhoods, as_neighborhoods
 from latopo.nn.node_conv import NodeConv
+from latopo.nn.polygon_conv import PolygonConv
 from latopo.nn.reset import reset
 
-__all__ = ["CellMessages", "NewConv"]
+__all__ = ["CellFeatures", "CellMessages", "NewConv"]
 
 NewConv = Callable[[int, int], nn.Module]
 """Makes a convolution from the widths of its input and output."""
+
+
+class CellFeatures(NamedTuple):
+    """Features after message passing: nodes [N, channels], edges [E, out_channels], polygons [P, out_channels]."""
+
+    nodes: Tensor
+    edges: Tensor | None = None
+    polygons: Tensor | None = None
 
 
 class CellMessages(nn.Module):
@@ -41,6 +50,8 @@ class CellMessages(nn.Module):
         out_channels: width of each half of the output.
         rounds: rounds on nodes, and again on edges. With 0 no layer is learned: x stands beside its uplift, carried
             down again.
+        polygons: longest polygon that has features of its own, a :class:`~latopo.nn.PolygonConv` in each round: nodes ↔
+            edges ↔ polygons. By default (the paper) polygons only say which edges hear each other.
         edges: whether there are messages between edges; without them the output is :math:`\mathbf{X}_{0,int}`.
         concat: whether the two halves stand side by side or are summed.
         dropout: between rounds.
@@ -68,6 +79,7 @@ class CellMessages(nn.Module):
         rounds: Count = 1,
         *,
         edges: bool = True,
+        polygons: int | None = None,
         concat: bool = True,
         dropout: float = 0.0,
         node_conv: NewConv = NodeConv,
@@ -85,6 +97,11 @@ class CellMessages(nn.Module):
         self.node_convs = nn.ModuleList(_fit_in(node_conv(*ends)) for ends in pairwise(widths))
         self.uplift = Uplift("mean") if edges else None
         self.edge_convs = nn.ModuleList(edge_conv(out_channels, out_channels) for _ in range(rounds if edges else 0))
+        if polygons is not None and not (edges and rounds):
+            raise LatopoError("CellMessages: polygons hear edges; features of polygons need edges=True and rounds > 0")
+        self.polygon_convs = None
+        if polygons is not None:
+            self.polygon_convs = nn.ModuleList(PolygonConv(out_channels, polygons) for _ in range(rounds))
         self.downlift = Downlift("mean")
 
     def reset_parameters(self) -> None:
@@ -93,16 +110,23 @@ class CellMessages(nn.Module):
 
     def forward(self, x: Tensor, cells: CellComplex | Neighborhoods) -> Tensor:
         """Features of every node."""
+        return self.features(x, cells).nodes
+
+    def features(self, x: Tensor, cells: CellComplex | Neighborhoods) -> CellFeatures:
+        """Features of every node, as :meth:`forward` gives them, of every edge and of every polygon, as far as any."""
         neighborhoods = as_neighborhoods(cells)
         for at, conv in enumerate(self.node_convs):
             x = conv(self._drop(x, at), neighborhoods).relu()
         if self.uplift is None:
-            return x
-        edges = self.uplift(x, neighborhoods)
+            return CellFeatures(x)
+        edges, polygons = self.uplift(x, neighborhoods), None
         for at, conv in enumerate(self.edge_convs):
             edges = conv(self._drop(edges, at), neighborhoods).relu()
+            if self.polygon_convs is not None:
+                edges, polygons = self.polygon_convs[at](edges, neighborhoods)
+                edges = edges.relu()
         down = self.downlift(edges, neighborhoods)
-        return torch.cat([x, down], dim=1) if self.concat else x + down
+        return CellFeatures(torch.cat([x, down], dim=1) if self.concat else x + down, edges, polygons)
 
     def _drop(self, x: Tensor, at: int) -> Tensor:
         return functional.dropout(x, self.dropout, self.training) if at else x

@@ -9,7 +9,7 @@ from latopo.complex.graphs import node_pointers
 from latopo.errors import LatopoError
 from latopo.nn.alpha_dgm import AlphaDGM
 from latopo.nn.cell_conv import CellConv
-from latopo.nn.cell_messages import CellMessages, NewConv
+from latopo.nn.cell_messages import CellFeatures, CellMessages, NewConv
 from latopo.nn.checks import check_width, check_within
 from latopo.nn.given_edges import GivenEdges, check_given_edges
 from latopo.nn.neighborhoods import ComplexNeighborhoods
@@ -42,6 +42,8 @@ class DCM(nn.Module):
             no other edges, and only polygons are inferred; for rings of molecules.
         relaxation: how probabilities enter message passing. ``"weighted"`` and ``"straight_through"`` let the task's
             loss reach the topology; ``"none"`` (the paper) needs a :class:`~latopo.nn.TopologyLoss`.
+        polygon_features: whether polygons have features and messages of their own, with an embedding of their length
+            (:class:`~latopo.nn.PolygonConv`). By default (the paper) they only say which edges hear each other.
         rounds, concat, dropout, node_conv, edge_conv: see :class:`~latopo.nn.CellMessages`.
         graph: an :class:`~latopo.nn.AlphaDGM` of your own; ``gain`` and ``alpha`` are then not used for the edges.
         polygons: a :class:`~latopo.nn.PolygonInference` of your own; ``max_length`` and ``alpha`` are then not used
@@ -76,6 +78,7 @@ class DCM(nn.Module):
         relaxation: Relaxation = "weighted",
         *,
         given_edges: GivenEdges = "encode",
+        polygon_features: bool = False,
         rounds: Count = 1,
         concat: bool = True,
         dropout: float = 0.0,
@@ -96,8 +99,9 @@ class DCM(nn.Module):
         polygons = PolygonInference(max_length, alpha=alpha) if polygons is None else polygons
         self.topology = TopologyInference(graph, polygons, keep_given=given_edges != "encode")
         self.messages = CellMessages(
-            in_channels, out_channels, rounds, concat=concat, dropout=dropout, node_conv=node_conv, edge_conv=edge_conv
-        )
+            in_channels, out_channels, rounds, polygons=polygons.max_length if polygon_features else None,
+            concat=concat, dropout=dropout, node_conv=node_conv, edge_conv=edge_conv,
+        )  # fmt: skip
 
     __prepare_scriptable__ = refuse_script
 
@@ -132,10 +136,14 @@ class DCM(nn.Module):
 
     def propagate(self, x: Tensor, cells: CellComplex) -> Tensor:
         """Message passing on a given complex: polygons are weighted relative to the best one of their graph."""
+        return self.features(x, cells).nodes
+
+    def features(self, x: Tensor, cells: CellComplex) -> CellFeatures:
+        """The same, with the features of edges and polygons beside those of the nodes, for read-outs over all cells."""
         check_width("DCM", x, self.in_channels)
         if x.size(0) != cells.num_nodes:
             raise LatopoError(f"DCM: x has {x.size(0)} rows, but the complex {cells.num_nodes} nodes")
-        return self.messages(x, ComplexNeighborhoods.relaxed(cells, self.relaxation))
+        return self.messages.features(x, ComplexNeighborhoods.relaxed(cells, self.relaxation))
 
     def extra_repr(self) -> str:
         """What differs from layer to layer."""

@@ -40,6 +40,14 @@ class Neighborhoods(Protocol):
         """Over the edges at each node, weighted, [N, F], and 1 + the sum of their weights (equation 9), [N, 1]."""
         ...
 
+    def sides(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        """The mean over the sides of each polygon, [P, F], and their number, [P]."""
+        ...
+
+    def above(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        """Over the polygons at each edge, weighted, [E, F], and 1 + the sum of their weights, [E, 1]."""
+        ...
+
 
 class ComplexNeighborhoods:
     """The sums on a complex.
@@ -106,6 +114,24 @@ class ComplexNeighborhoods:
         weighted = weight[:, None] * x
         total = x.new_zeros(self.cx.num_nodes, x.size(1)).index_add(0, start, weighted).index_add(0, end, weighted)
         return total, x.new_ones(self.cx.num_nodes).index_add(0, start, weight).index_add(0, end, weight)[:, None]
+
+    def sides(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        """Each polygon from its sides."""
+        _check_rows(x, self.cx.num_edges, "edges")
+        edge, polygon = self.cx.polygon_edge_index()
+        length = self.cx.polygon_lengths
+        total = x.new_zeros(self.cx.num_polygons, x.size(1)).index_add(0, polygon, x.index_select(0, edge))
+        return total / length[:, None], length
+
+    def above(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        """Each edge from its polygons, before the division."""
+        _check_rows(x, self.cx.num_polygons, "polygons")
+        x = widen(x)
+        edge, polygon = self.cx.polygon_edge_index()
+        weight = x.new_ones(x.size(0)) if self.polygon_weight is None else self.polygon_weight.to(x.dtype)
+        weighted = (weight[:, None] * x).index_select(0, polygon)
+        degree = x.new_ones(self.cx.num_edges).index_add(0, edge, weight.index_select(0, polygon))
+        return x.new_zeros(self.cx.num_edges, x.size(1)).index_add(0, edge, weighted), degree[:, None]
 
     def _weights(self, x: Tensor) -> Tensor:
         return x.new_ones(self.cx.num_edges) if self.edge_weight is None else self.edge_weight.to(x.dtype)

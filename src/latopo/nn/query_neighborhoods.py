@@ -65,7 +65,7 @@ class RecordedNeighborhoods(ComplexNeighborhoods):
 
     def __init__(self, cx: CellComplex, relaxation: Relaxation) -> None:
         super().__init__(cx, *cell_weights(cx, relaxation))
-        self.sent: dict[str, list[Tensor]] = {"nodes": [], "ends": [], "upper": [], "lower": []}
+        self.sent: dict[str, list[Tensor]] = {"nodes": [], "ends": [], "upper": [], "lower": [], "sides": []}
         nothing = torch.zeros(cx.num_edges, 0, dtype=torch.float64, device=cx.edge_index.device)
         self.degree = self.around(nothing)[1][:, 0] - 1
 
@@ -85,6 +85,11 @@ class RecordedNeighborhoods(ComplexNeighborhoods):
         self.sent["upper"].append(upper_scale * x)
         self.sent["lower"].append(self.around(lower_scale * x)[0])
         return super().edges(x)
+
+    def sides(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        """Kept: x."""
+        self.sent["sides"].append(x)
+        return super().sides(x)
 
 
 class QueryNeighborhoods:
@@ -150,3 +155,24 @@ class QueryNeighborhoods:
     def around(self, x: Tensor) -> tuple[Tensor, Tensor]:
         """Equation 9 at the queries, before the division."""
         return self._at_query(self._cells.weight[:, None] * x), 1 + self._degree[:, None]
+
+    def sides(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        """The polygons that queries close, from their sides, new and fitted."""
+        sent = self._received("sides")
+        means, lengths = [x[:0]], [self._query[:0]]
+        for ends, sides, _ in self._cells.polygons:
+            length = sides.size(1) + 2
+            means.append((x[ends].sum(1) + sent[sides].sum(1)) / length)
+            lengths.append(torch.full_like(ends[:, 0], length))
+        return torch.cat(means), torch.cat(lengths)
+
+    def above(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        """Their edges from those polygons, before the division."""
+        count = self._query.numel()
+        total, degree = x.new_zeros(count, x.size(1)), x.new_ones(count)
+        polygons = x.split([part.weight.numel() for part in self._cells.polygons])
+        for (ends, _, weight), part in zip(self._cells.polygons, polygons, strict=True):
+            heard = (weight[:, None] * part).repeat_interleave(2, dim=0)
+            total = total.index_add(0, ends.flatten(), heard)
+            degree = degree.index_add(0, ends.flatten(), weight.repeat_interleave(2))
+        return total, degree[:, None]
