@@ -74,6 +74,20 @@ def test_dropout_between_rounds_in_training_only(x, house):
     assert torch.equal(single(x, house), single(x, house))
 
 
+@pytest.mark.parametrize("polygons", [None, 4])
+def test_class_scores_have_not_passed_the_last_relu(x, house, polygons):
+    """Only the output differs: what edges hear of nodes, and between rounds, passes it as before."""
+    torch.manual_seed(0)
+    scores = CellMessages(6, 5, 2, final_relu=False, polygons=polygons).double()
+    paper = CellMessages(6, 5, 2, polygons=polygons).double()
+    paper.load_state_dict(scores.state_dict())
+    found, expected = scores.features(x, house), paper.features(x, house)
+    assert bool((found.nodes < 0).any())
+    torch.testing.assert_close(found.nodes[:, :5].relu(), expected.nodes[:, :5])
+    torch.testing.assert_close(found.edges.relu(), expected.edges)
+    assert bool((CellMessages(6, 5, edges=False, final_relu=False).double()(x, house) < 0).any())
+
+
 # Other convolutions
 
 

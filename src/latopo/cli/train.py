@@ -178,9 +178,16 @@ _FACTS = (
 
 def _line(result: "FoldResult") -> str:
     found = result.summary()
-    found["num_polygons"] = found["num_polygons"] or None
+    found["num_polygons"] = _by_length(result) if found["num_polygons"] else None
     shown = [form.format(found[name]) for name, form in _FACTS if found[name] is not None]
     return f"fold {result.fold}: {', '.join(shown)}"
+
+
+def _by_length(result: "FoldResult") -> str:
+    """How many polygons there are: 7 (4 of length 3, 3 of length 4)."""
+    cells = result.training.best_output.complex
+    counts = {} if cells is None else {length: rows.size(0) for length, rows in cells.polygons.items()}
+    return f"{sum(counts.values())} ({', '.join(f'{count} of length {length}' for length, count in counts.items())})"
 
 
 def _score(summary: dict[str, Any]) -> str:

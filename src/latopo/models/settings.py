@@ -57,7 +57,7 @@ class EntmaxPolygons(_Polygons):
 
     kind: ClassVar[str] = "entmax"
     polygon_share: float | None = field(default=None, metadata={"above": 0, "at_most": 1})
-    polygon_score: Literal["sum", "mean"] = "sum"
+    polygon_score: Literal["sum", "mean", "per-length"] = "sum"
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ class TopKPolygons(_Polygons):
     """As many polygons as nodes, by the Gumbel top-k trick."""
 
     kind: ClassVar[str] = "topk"
-    polygon_score: Literal["sum", "mean"] = "sum"
+    polygon_score: Literal["sum", "mean", "per-length"] = "sum"
 
 
 @dataclass(frozen=True)

@@ -55,6 +55,7 @@ class CellMessages(nn.Module):
         edges: whether there are messages between edges; without them the output is :math:`\mathbf{X}_{0,int}`.
         concat: whether the two halves stand side by side or are summed.
         dropout: between rounds.
+        final_relu: whether the output has passed the ReLU (as in the paper); without it, it may be class scores.
         node_conv: makes a convolution of nodes: :class:`~latopo.nn.NodeConv`, one of PyG's (weighted cells need one
             that takes ``edge_weight``, such as ``torch_geometric.nn.GraphConv``), or a module of your own, called as
             ``conv(x, neighborhoods)``.
@@ -82,6 +83,7 @@ class CellMessages(nn.Module):
         polygons: int | None = None,
         concat: bool = True,
         dropout: float = 0.0,
+        final_relu: bool = True,
         node_conv: NewConv = NodeConv,
         edge_conv: NewConv = CellConv,
     ) -> None:
@@ -91,7 +93,7 @@ class CellMessages(nn.Module):
             raise LatopoError(
                 f"CellMessages: without rounds the width stays {in_channels}, got out_channels={out_channels}"
             )
-        self.concat, self.dropout = concat, dropout
+        self.concat, self.dropout, self.final_relu = concat, dropout, final_relu
         self.channels = out_channels * (2 if edges and concat else 1)
         widths = [in_channels, *[out_channels] * rounds]
         self.node_convs = nn.ModuleList(_fit_in(node_conv(*ends)) for ends in pairwise(widths))
@@ -115,18 +117,25 @@ class CellMessages(nn.Module):
     def features(self, x: Tensor, cells: CellComplex | Neighborhoods) -> CellFeatures:
         """Features of every node, as :meth:`forward` gives them, of every edge and of every polygon, as far as any."""
         neighborhoods = as_neighborhoods(cells)
+        linear = x
         for at, conv in enumerate(self.node_convs):
-            x = conv(self._drop(x, at), neighborhoods).relu()
+            linear = conv(self._drop(x, at), neighborhoods)
+            x = linear.relu()
+        nodes = x if self.final_relu else linear
         if self.uplift is None:
-            return CellFeatures(x)
-        edges, polygons = self.uplift(x, neighborhoods), None
-        for at, conv in enumerate(self.edge_convs):
-            edges = conv(self._drop(edges, at), neighborhoods).relu()
-            if self.polygon_convs is not None:
-                edges, polygons = self.polygon_convs[at](edges, neighborhoods)
-                edges = edges.relu()
+            return CellFeatures(nodes)
+        edges, polygons = self._edge_rounds(self.uplift(x, neighborhoods), neighborhoods)
         down = self.downlift(edges, neighborhoods)
-        return CellFeatures(torch.cat([x, down], dim=1) if self.concat else x + down, edges, polygons)
+        return CellFeatures(torch.cat([nodes, down], dim=1) if self.concat else nodes + down, edges, polygons)
+
+    def _edge_rounds(self, edges: Tensor, neighborhoods: Neighborhoods) -> tuple[Tensor, Tensor | None]:
+        polygons, last = None, len(self.edge_convs) - 1
+        for at, conv in enumerate(self.edge_convs):
+            edges = conv(self._drop(edges, at), neighborhoods)
+            if self.polygon_convs is not None:
+                edges, polygons = self.polygon_convs[at](edges.relu(), neighborhoods)
+            edges = edges.relu() if at < last or self.final_relu else edges
+        return edges, polygons
 
     def _drop(self, x: Tensor, at: int) -> Tensor:
         return functional.dropout(x, self.dropout, self.training) if at else x

@@ -44,7 +44,7 @@ class DCM(nn.Module):
             loss reach the topology; ``"none"`` (the paper) needs a :class:`~latopo.nn.TopologyLoss`.
         polygon_features: whether polygons have features and messages of their own, with an embedding of their length
             (:class:`~latopo.nn.PolygonConv`). By default (the paper) they only say which edges hear each other.
-        rounds, concat, dropout, node_conv, edge_conv: see :class:`~latopo.nn.CellMessages`.
+        rounds, concat, dropout, final_relu, node_conv, edge_conv: see :class:`~latopo.nn.CellMessages`.
         graph: an :class:`~latopo.nn.AlphaDGM` of your own; ``gain`` and ``alpha`` are then not used for the edges.
         polygons: a :class:`~latopo.nn.PolygonInference` of your own; ``max_length`` and ``alpha`` are then not used
             for the polygons.
@@ -82,6 +82,7 @@ class DCM(nn.Module):
         rounds: Count = 1,
         concat: bool = True,
         dropout: float = 0.0,
+        final_relu: bool = True,
         graph: AlphaDGM | None = None,
         polygons: PolygonInference | None = None,
         node_conv: NewConv = NodeConv,
@@ -100,7 +101,7 @@ class DCM(nn.Module):
         self.topology = TopologyInference(graph, polygons, keep_given=given_edges != "encode")
         self.messages = CellMessages(
             in_channels, out_channels, rounds, polygons=polygons.max_length if polygon_features else None,
-            concat=concat, dropout=dropout, node_conv=node_conv, edge_conv=edge_conv,
+            concat=concat, dropout=dropout, final_relu=final_relu, node_conv=node_conv, edge_conv=edge_conv,
         )  # fmt: skip
 
     __prepare_scriptable__ = refuse_script
