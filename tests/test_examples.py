@@ -4,6 +4,7 @@ from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
 import pytest
+import torch
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 
@@ -55,3 +56,21 @@ def test_a_million_points_in_small(tmp_path, capsys):
         part in text for part in ["neighbours", "cycles and polygons", "3,000 nodes", "edges within one torus"]
     ), text
     assert picture.read_bytes().startswith(b"\x89PNG")
+
+
+def test_the_drop_in_on_a_small_graph(monkeypatch, capsys):
+    from torch_geometric.data import Data
+
+    from latopo.data import Split
+
+    y = torch.arange(60) % 3
+    x = torch.nn.functional.one_hot(y, 8).float()
+    edges = torch.stack([torch.arange(57), torch.arange(3, 60)])
+    module = example("drop_in")
+    monkeypatch.setattr(module, "load", lambda name: Data(x=x, y=y, edge_index=edges))
+    thirds = torch.arange(60).chunk(3)
+    monkeypatch.setattr(module, "public_split", lambda name: Split(*thirds))
+    module.main(epochs=40, seeds=1)
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split(":")[0].split("=")[-1] for line in lines] == ["GCN", '"keep"', '"encode"']
+    assert all(float(line.split("(")[-1].strip(")")) > 80 for line in lines[:2]), lines
