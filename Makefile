@@ -9,7 +9,7 @@ READY = $(VENV)/.ready
 .PHONY: run test lint docs bench clean
 
 run: $(READY)
-	$(BIN)/latopo fit digits --out runs/digits --overwrite
+	$(BIN)/latopo fit digits --labels 5 --out runs/digits --overwrite
 	$(BIN)/latopo report runs/digits --out runs/digits/report.html
 
 test: $(READY)

@@ -1,7 +1,9 @@
 import numpy as np
 import pytest
+import torch
 
 from latopo import CellComplex
+from latopo.draw import draw
 from latopo.draw.layout import layout
 from latopo.draw.paint import View
 from latopo.errors import LatopoError
@@ -52,3 +54,12 @@ def test_legend_entries_count_what_is_counted(house: CellComplex) -> None:
 def test_wrong_positions(house: CellComplex, pos) -> None:
     with pytest.raises(LatopoError, match=r"draw: pos has shape .* expected finite numbers \[6, 2\]"):
         view(house, pos=pos)
+
+
+def test_rings_go_around_the_drawn_nodes_that_are_named():
+    drawing = draw(CellComplex(4, torch.tensor([[0, 1, 2], [1, 2, 3]])), legend=False)
+    before = len(drawing.ax.collections)
+    drawing.circle([2, 0, 99])
+    rings = drawing.ax.collections[before]
+    np.testing.assert_allclose(rings.get_offsets(), drawing.pos[[0, 2]])
+    assert rings.get_facecolors().size == 0

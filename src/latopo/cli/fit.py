@@ -26,6 +26,10 @@ def fit(
     graph: Annotated[Path | None, typer.Option(help="File of a given graph: two columns of ids (see --id).")] = None,
     encoding: Annotated[str | None, typer.Option(help="Encoding of the text files; by default UTF-8.")] = None,
     test_fraction: Annotated[float, typer.Option(help="Share of the rows to hold out and score; 0 for none.")] = 0.2,
+    labels: Annotated[
+        int | None,
+        typer.Option(min=1, help="Rehearse few labels: keep so many per class, hide the others and test on them."),
+    ] = None,
     max_length: Annotated[int, typer.Option(help="Most sides that a polygon may have.")] = 4,
     epochs: Annotated[int | None, typer.Option(help="Maximum number of epochs.")] = None,
     max_anchors: Annotated[
@@ -39,7 +43,7 @@ def fit(
     """Fit a table: learn a cell complex over its rows that predicts a column.
 
     The folder holds the model (safetensors and JSON, no pickle), the complex as edges.csv and polygons.csv, the scores
-    and a picture. `latopo predict FOLDER new.csv` uses it.
+    and a picture. `latopo predict FOLDER new.csv` uses it. Rows whose target is empty are learned from as well.
     """
     from latopo.errors import LatopoError
     from latopo.table.fit_folder import check_run_folder, new_run_folder, write_run
@@ -58,7 +62,7 @@ def fit(
         parameters["max_epochs"] = epochs
     request = FitRequest(
         target, task, tuple(drop or ()), tuple(categorical or ()), id_column, graph, encoding, test_fraction, seed,
-        parameters,
+        labels, parameters,
     )  # fmt: skip
     result = fit_table(frame, request, (lambda line: None) if quiet else typer.echo)
     with new_run_folder(folder, overwrite) as draft:
@@ -93,11 +97,19 @@ def _draw(result: "FitResult", path: Path) -> bool:
     from latopo.draw import draw
     from latopo.errors import LatopoError
 
-    known = [value for value in result.targets if value is not None]
-    # Rows without a target are shown as a class of their own, or by the mean.
-    none = "(none)" if result.run.settings["task"] == "classification" else sum(known) / len(known)
+    run, known = result.run, [value for value in result.targets if value is not None]
+    few = run.settings["task"] == "classification" and len(known) < len(result.targets)
+    # With few labels, colours are predictions and rings are labels; values that are missing are shown by the mean.
+    mean = None if few or run.settings["task"] == "classification" else sum(known) / len(known)
+    shown = [mean if value is None else value for value in result.targets]
     try:
-        draw(result.run.estimator.complex_, [none if value is None else value for value in result.targets]).save(path)
+        if few:
+            shown = run.estimator.transduction_[run.estimator.anchor_rows_].tolist()
+        title = f"Colours: predictions. Rings: the {len(known)} labelled rows" if few else None
+        drawing = draw(run.estimator.complex_, shown, title=title)
+        if few:
+            drawing.circle([place for place, value in enumerate(result.targets) if value is not None])
+        drawing.save(path)
     except LatopoError as error:
         typer.echo(f"no picture: {error}", err=True)
         return False

@@ -35,6 +35,12 @@ class Drawing(Shown):
     pos: FloatArray  #: positions of the drawn nodes, [n, 2]
     node_ids: IntArray  #: their numbers in the complex, [n]: all, unless the complex was sampled
 
+    def circle(self, nodes: Any) -> None:
+        """Draw a ring around some nodes, by their numbers in the complex; those that are not drawn are left out."""
+        chosen = self.pos[np.isin(self.node_ids, np.asarray(nodes))]
+        size = 3 * float(self.nodes.get_sizes()[0]) + 30
+        self.ax.scatter(*chosen.T, s=size, facecolors="none", edgecolors="black", linewidths=1.3, zorder=4)
+
 
 @dataclass(frozen=True)
 class View:

@@ -224,7 +224,7 @@ class DCMEstimator(BaseEstimator):
         rows, chosen = (torch.from_numpy(part).to(device) for part in parts)
         moved = None if edges is None else edges.to(device)
         label = "training score" if parts[0] is parts[1] else "validation score"
-        with epoch_progress(int(self.max_epochs), bool(self.verbose), label) as on_epoch:
+        with epoch_progress(1 if model.solves else int(self.max_epochs), bool(self.verbose), label) as on_epoch:
             return train(
                 model, x.to(device), y.to(device), moved, rows, chosen, settings,
                 num_classes=num_classes, on_epoch=on_epoch,

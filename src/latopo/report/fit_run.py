@@ -15,6 +15,9 @@ __all__ = ["read_fit_run"]
 _BASELINE_WORDS = {
     "logistic regression": "a linear model on the same columns",
     "ridge regression": "a linear model on the same columns",
+    "latopo without the unlabelled rows": "the same recipe, from the labelled rows alone",
+    "self-training": "a linear model that learns from its own sure guesses",
+    "label spreading": "labels that spread over near rows",
     "most frequent class": "always the same answer",
     "mean": "always the mean",
 }

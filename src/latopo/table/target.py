@@ -40,7 +40,7 @@ def read_target(column: pd.Series, task: str = "auto") -> Target:
     if not labelled.all():
         count = (~labelled).sum()
         notes.append(
-            f"{count} rows have no target (empty, NA, NaN, null, None or ?): they only take part in the complex"
+            f"{count} rows have no target (empty, NA, NaN, null, None or ?): what they look like is learned from, too"
         )
     if task == "auto":
         task = _infer_task(name, cells)
