@@ -169,3 +169,18 @@ def test_parsing():
     }  # fmt: skip
     with pytest.raises(LatopoError, match="--set =1"):
         parse_settings(["=1"])
+
+
+def test_a_set_of_graphs_needs_no_options(elsewhere):
+    result = invoke("mutag", *QUICK)
+    assert result.exit_code == 0, result.output
+    folder = elsewhere / "runs" / "mutag-cells-rings-graph-honest-epochs-3"
+    assert json.loads((folder / "summary.json").read_text())["score"]["num_folds"] == 2
+    assert "over 2 folds" in result.stdout
+    again = invoke("mutag", *QUICK)
+    assert "2 of 2 folds are already in" in again.stderr
+
+
+def test_a_model_of_nodes_is_refused_on_graphs(monkeypatch, capsys):
+    assert "dcm predicts nodes; use gin" in fails(monkeypatch, capsys, "mutag", "--model", "dcm")
+    assert "no coordinates" in fails(monkeypatch, capsys, "mutag", "--no-graph")

@@ -3,9 +3,10 @@ import shutil
 
 import pytest
 
+from latopo.data import load_graphs
 from latopo.errors import LatopoError
 from latopo.report import read_run
-from latopo.training import Run, RunFolder
+from latopo.training import Run, RunFolder, train_folds
 
 
 def test_a_run_is_read_whole(runs):
@@ -82,3 +83,15 @@ def test_damaged_files_are_named(runs, tmp_path, name, content, message):
     (folder / name).write_text(content)
     with pytest.raises(LatopoError, match=message):
         read_run(folder)
+
+
+def test_a_run_on_graphs_draws_some_of_them(tmp_path):
+    folder = RunFolder(tmp_path / "run", Run("mutag", "cells-chosen", True, settings={"epochs": 2}))
+    train_folds(folder, load_graphs("mutag"), [0])
+    data = read_run(tmp_path / "run")
+    assert data.story[0].endswith("learned to predict MUTAG: 188 graphs, each in one of 2 classes.")
+    assert data.score.where == "test graphs"
+    assert data.confusion.sum() == 19
+    assert data.complex.num_nodes == len(data.points.labels)
+    assert data.points.names[0].startswith("graph ")
+    assert data.complex.num_polygons > 0

@@ -82,3 +82,10 @@ def test_stored_fields_are_checked(make_record):
     del content["seconds"]
     with pytest.raises(LatopoError, match="seconds"):
         Record.from_json(content, {item.hash: item for item in (record.resolved, record.environment)})
+
+
+def test_a_curve_is_kept_and_an_empty_one_not_written(make_record):
+    record = make_record(0.5, model="gin", dataset="mutag", graph=True, protocol="paper", curve=(0.25, 0.5))
+    known = {item.hash: item for item in (record.resolved, record.environment)}
+    assert Record.from_json(json.loads(json.dumps(record.to_json())), known) == record
+    assert "curve" not in make_record().to_json()

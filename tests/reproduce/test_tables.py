@@ -193,3 +193,17 @@ def test_a_sample_of_the_cycles_is_noted(make_record):
         "texas, with graph, dcm, honest: in 2 of 3 runs the graph had more induced cycles than are scored, "
         "so the polygons are chosen among a sample"
     ]
+
+
+def test_graphs_under_paper_show_the_epoch_that_is_best_over_all_folds(make_record):
+    curves = {0: (0.5, 0.9, 0.6), 1: (0.7, 0.3, 0.8)}
+    place = {"model": "gin", "dataset": "mutag", "graph": True, "protocol": "paper"}
+    records = [make_record(max(curve), fold=fold, curve=curve, **place) for fold, curve in curves.items()]
+    cells = build_table("graphs", records, ["mutag"], ["gin"], ["paper"]).cells
+    assert cells[cells.graph == "with"].scores.tolist() == [{0: 60.0, 1: 80.0}]
+
+
+def test_published_numbers_stand_below_the_table_of_graphs():
+    notes = build_table("graphs", [], ["nci1"]).notes
+    assert "Published: DiffLift has 79.8 on nci1 (test at the best validation epoch)" in notes
+    assert not any("mutag" in note for note in notes)
