@@ -1,8 +1,7 @@
 """The second layer of a GCN replaced by a DCM layer: Cora, the public split, three seeds.
 
 With ``given_edges="keep"`` the citations are in the complex beside the edges that the layer infers, and polygons may
-close with both. With ``"encode"``, the paper's, they only help to infer the complex and are not in it: for a graph that
-is right, as here, much is lost.
+close with both. With ``"encode"``, the paper's, they only help to infer the complex and are not in it.
 
     python examples/drop_in.py
 """
