@@ -4,6 +4,7 @@ The form that a JSON file must have is data: a type (or a union of types), ``{"t
 ``[form]`` for a list of such items, ``{"name": form}`` for an object with such fields; others may stand beside them.
 """
 
+import hashlib
 import json
 import math
 from pathlib import Path
@@ -12,12 +13,12 @@ from typing import Any
 from latopo._version import __version__
 from latopo.errors import LatopoError
 
-__all__ = ["read_json", "read_stored"]
+__all__ = ["checksum", "read_json", "read_stored"]
 
 _LARGEST_JSON = 2**28  # bytes; a million rows take a tenth of it
 
 
-def read_stored(path: Path, largest: int = 2**34) -> bytes:
+def read_stored(path: Path, largest: int = 2**29) -> bytes:
     """The content of a regular file of at most ``largest`` bytes; a pipe would hang, and a device never end."""
     try:
         if (size := path.stat().st_size) > largest or not path.is_file():
@@ -25,6 +26,11 @@ def read_stored(path: Path, largest: int = 2**34) -> bytes:
         return path.read_bytes()
     except OSError as error:
         raise LatopoError(f"{path} cannot be read: {error.strerror}") from error
+
+
+def checksum(path: Path) -> str:
+    """SHA-256 of a file, in hexadecimal."""
+    return hashlib.sha256(read_stored(path)).hexdigest()
 
 
 def read_json(path: Path, form: Any = object, *, version: int | None = None, remedy: str = "fit again") -> Any:

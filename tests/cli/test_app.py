@@ -20,7 +20,7 @@ def test_as_a_module():
 
 
 def test_a_file_that_cannot_be_used_is_named(monkeypatch, capsys):
-    def fail():
+    def fail(**_):
         raise OSError(36, "File name too long", "x.csv")
 
     monkeypatch.setattr("latopo.cli.app.app", fail)
@@ -64,7 +64,7 @@ def test_bad_input_is_one_line_and_exit_code_2():
     ("error", "code"), [(LatopoError("no"), 2), (OSError(28, "No space"), 2), (KeyboardInterrupt(), 130)]
 )
 def test_errors_become_exit_codes(monkeypatch, capsys, error, code):
-    def fail():
+    def fail(**_):
         raise error
 
     monkeypatch.setattr("latopo.cli.app.app", fail)

@@ -265,7 +265,7 @@ BAD = {
     "repeated ids": (numbers(z=["a"] * 40), [*XY, "--id", "z"], "'a' twice, in rows 1 and 2"),
     "empty id": (numbers(z=swapped(range(40), 5, "")), [*XY, "--id", "z"], "empty in row 6"),
     "test fraction": (numbers(), [*XY, "--test-fraction", "1.5"], "--test-fraction"),
-    "no epochs": (numbers(), [*XY, "--epochs", "0"], "max_epochs must be a whole number of at least 1, got 0"),
+    "no epochs": (numbers(), [*XY, "--epochs", "0"], "max_epochs must be a whole number of at least 1"),
     "no anchors": (numbers(), [*XY, "--max-anchors", "0"], "max_anchors must be a whole number of at least 2"),
     "missing graph": (numbers(), [*XY, "--graph", "e.csv"], "e.csv does not exist"),
 }  # fmt: skip

@@ -125,6 +125,11 @@ BAD = {
     "truncated weights": (lambda run: truncate(run / "weights.safetensors"), GOOD, "was changed or is incomplete"),
     "tampered weights": (lambda run: flip(run / "weights.safetensors"), GOOD, "was changed or is incomplete"),
     "tampered features": (lambda run: flip(run / "features.safetensors"), GOOD, "was changed or is incomplete"),
+    "tampered anchors": (
+        lambda run: edit(run / "anchors.json", lambda names: names.reverse()),
+        GOOD,
+        "anchors.json was changed or is incomplete",
+    ),
     "no preprocessing": (lambda run: (run / "preprocessing.json").unlink(), GOOD, "preprocessing.json cannot be read"),
     "other preprocessing": (
         lambda run: edit(run / "preprocessing.json", lambda content: content["columns"].pop(0)),
@@ -158,6 +163,8 @@ BAD = {
 @pytest.mark.parametrize("case", BAD)
 def test_bad_input(run, predict, tmp_path, case):
     damage, text, message = BAD[case]
+    if "was changed" not in message:  # a stranger can write any checksums, so the contents are checked as well
+        edit(run / "run.json", lambda content: content.pop("checksums"))
     damage(run)
     (tmp_path / "new.csv").write_text(text)
     code, _, err = predict(run, "new.csv", "--out", "p.csv")

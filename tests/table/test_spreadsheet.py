@@ -6,9 +6,20 @@ import pytest
 from latopo.table.spreadsheet import safe_cell, write_csv
 
 
-@pytest.mark.parametrize("evil", ["=1+1", "+cmd", "-2+3", "@x", "\t=1", "\r=1", " =1", "|x", "%x"])
+@pytest.mark.parametrize("evil", ["=1+1", "+cmd", "-2+3", "@x", " =1", "|x", "%x", "\uff1d1"])
 def test_formulas_are_defused(evil):
     assert safe_cell(evil) == "'" + evil
+
+
+@pytest.mark.parametrize(
+    ("evil", "safe"),
+    [
+        ("a (0.50); =1+1", "a (0.50);' =1+1"), ("a,=1", "a,'=1"), ("\t=1", "'\t'=1"), ("\r=1", "'\r'=1"),
+        ("a\n=1", "a\n'=1"), ("\u200b=1", "'=1"), ("\x1b[31mred", "[31mred"), ("\u202e=1", "'=1"),
+    ],
+)  # fmt: skip
+def test_formulas_behind_separators_and_hidden_signs_are_defused(evil, safe):
+    assert safe_cell(evil) == safe
 
 
 @pytest.mark.parametrize("plain", ["a=b", "-3.5", "+7", "", "<b>", 5, 0.25])

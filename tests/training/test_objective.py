@@ -26,9 +26,9 @@ def test_regression_is_standardised_by_the_training_nodes():
     assert objective.loss(prediction, torch.tensor([0, 1])).item() == 2.5
 
 
-def test_a_constant_target_keeps_its_unit():
+def test_a_constant_target_is_told_exactly():
     objective = Objective(torch.full((3,), 7.0), NODES, NODES, num_classes=0)
-    assert (objective.mean, objective.scale) == (7.0, 1.0)
+    assert (objective.mean, objective.scale) == (7.0, 0.0)
 
 
 def test_cross_entropy_at_some_nodes():

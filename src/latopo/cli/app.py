@@ -1,6 +1,9 @@
 """The ``latopo`` command: the list of commands, and the one place where errors become exit codes."""
 
 import sys
+import warnings
+from pathlib import Path
+from typing import Any, NoReturn, cast
 
 import typer
 
@@ -14,7 +17,7 @@ from latopo.cli.predict import predict
 from latopo.cli.report import report
 from latopo.cli.reproduce import reproduce
 from latopo.cli.train import train
-from latopo.errors import LatopoError
+from latopo.errors import LatopoError, one_line
 
 app = typer.Typer(
     name="latopo",
@@ -42,17 +45,39 @@ for _command in (bench, datasets, fit, models, merge, predict, report, reproduce
     app.command()(_command)
 
 
+# typer brings a click of its own, or not: what its errors have in common is their ancestor.
+_USAGE_ERROR: Any = typer.BadParameter.__mro__[1]
+
+
 def main() -> None:
     """Run the command line; bad input and files that cannot be used end in one line on standard error, exit code 2."""
+    warnings.showwarning = cast(Any, _show_warning)
     try:
-        app()
+        sys.exit(app(standalone_mode=False) or 0)
     except LatopoError as error:
-        typer.echo(f"latopo: {error}", err=True)
-        sys.exit(2)
+        _fail(str(error))
+    except _USAGE_ERROR as error:
+        if type(error).__name__ == "NoArgsIsHelpError":
+            error.show()
+            sys.exit(2)
+        where = "latopo" if error.ctx is None else error.ctx.command_path
+        _fail(f"{error.format_message()} (try {where} --help)")
     except OSError as error:
         where = "" if error.filename is None else f"{error.filename}: "
-        typer.echo(f"latopo: {where}{error.strerror or error}; check the name, the rights and the free space", err=True)
-        sys.exit(2)
-    except KeyboardInterrupt:
+        _fail(f"{where}{error.strerror or error}; check the name, the rights and the free space")
+    except MemoryError:
+        _fail("there is not enough memory for this; use fewer rows (--max-anchors) or columns (--drop)")
+    except (KeyboardInterrupt, typer.Abort):
         typer.echo("latopo: stopped", err=True)
         sys.exit(130)
+
+
+def _fail(message: str) -> NoReturn:
+    typer.echo(f"latopo: {one_line(message)}", err=True)
+    sys.exit(2)
+
+
+def _show_warning(message: Warning | str, category: type[Warning], filename: str, lineno: int, *_: Any) -> None:
+    # What libraries tell programmers is none of a user's business; what latopo says is one line, without a path.
+    if "latopo" in Path(filename).parts:
+        typer.echo(f"note: {one_line(str(message))}", err=True)

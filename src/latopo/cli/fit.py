@@ -64,11 +64,25 @@ def fit(
         target, task, tuple(drop or ()), tuple(categorical or ()), id_column, graph, encoding, test_fraction, seed,
         labels, parameters,
     )  # fmt: skip
-    result = fit_table(frame, request, (lambda line: None) if quiet else typer.echo)
+    result = fit_table(
+        frame,
+        request,
+        _silent if quiet else _say,
+    )
     with new_run_folder(folder, overwrite) as draft:
         write_run(draft, *result)
         picture = _draw(result, draft / "complex.png")
     _report(result.metrics, folder, picture, quiet)
+
+
+def _say(line: str) -> None:
+    from latopo.errors import one_line
+
+    typer.echo(line if line.isprintable() else one_line(line))  # a column may have any name
+
+
+def _silent(line: str) -> None:
+    pass
 
 
 def _read(source: str, encoding: str | None) -> tuple["pd.DataFrame", str | None]:

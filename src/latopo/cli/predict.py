@@ -46,6 +46,7 @@ def _predictions(fitted: "FittedRun", frame: "pd.DataFrame") -> "pd.DataFrame":
     """A row for each row: its id, the prediction, for classes the probability of each, and what it is tied to."""
     import pandas as pd
 
+    from latopo.errors import one_line
     from latopo.table.columns import as_texts, read_cells
 
     X, notes = fitted.preprocessing.transform(frame)
@@ -54,7 +55,7 @@ def _predictions(fitted: "FittedRun", frame: "pd.DataFrame") -> "pd.DataFrame":
     if ignored:
         notes.append(f"columns that the fit did not use are ignored: {', '.join(map(repr, sorted(ignored)[:10]))}")
     for note in notes:
-        typer.echo(note, err=True)
+        typer.echo(one_line(note), err=True)
     estimator = fitted.estimator
     if fitted.settings["task"] == "classification":
         probabilities = estimator.predict_proba(X)

@@ -1,6 +1,7 @@
 """Saving a complex as a safetensors file: tensors and a few words of metadata, no pickle."""
 
 import os
+from pathlib import Path
 
 import torch
 from safetensors import SafetensorError, safe_open
@@ -38,6 +39,8 @@ def serialise(cells: Cells) -> bytes:
 
 def read(path: str | os.PathLike[str], device: str | torch.device = "cpu") -> Cells:
     """Read what :func:`write` wrote; a file of another kind, a broken one or a newer one gives a clear error."""
+    if not Path(path).is_file():
+        raise LatopoError(f"CellComplex.load: {path} is not a regular file")
     try:
         with safe_open(os.fspath(path), framework="pt", device=str(device)) as file:
             metadata = file.metadata() or {}

@@ -1,6 +1,7 @@
 """Matplotlib, which is an extra: figures without pyplot, shown in a notebook and written to files."""
 
 import os
+import re
 import sys
 from io import BytesIO
 from pathlib import Path
@@ -11,6 +12,7 @@ from latopo.errors import LatopoError
 
 # No dates and no random names inside: the same figure is the same file. Whole fonts, as journals want.
 _SETTINGS = {"svg.hashsalt": "latopo", "pdf.fonttype": 42}
+_NOT_XML = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
 _METADATA: dict[str, dict[str, None]] = {"png": {}, "svg": {"Date": None}, "pdf": {"CreationDate": None}}
 
 
@@ -99,6 +101,8 @@ def save_figure(figure: Any, path: str | os.PathLike[str], formats: tuple[str, .
             file.parent.mkdir(parents=True, exist_ok=True)
             with atomic_path(file) as draft, rc_context(_SETTINGS):
                 figure.savefig(draft, format=kind, dpi=200, bbox_inches="tight", metadata=_METADATA[kind])
+                if kind == "svg":  # names may hold signs that XML has not
+                    draft.write_text(_NOT_XML.sub("\ufffd", draft.read_text("utf-8")), "utf-8")
         except OSError as error:
             raise LatopoError(f"save_figure: cannot write {file} ({error.strerror}); choose another folder") from error
     return list(kinds)

@@ -1,5 +1,6 @@
 """Regression of table rows on a learned cell complex."""
 
+import math
 from typing import Any
 
 import numpy as np
@@ -38,7 +39,9 @@ class DCMRegressor(RegressorMixin, DCMEstimator):
         X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, ensure_min_samples=2)
         target, labelled = regression_target(type(self).__name__, y, self.unlabelled)
         check_consistent_length(X, target)
-        prediction = self._fit(X, target, labelled, 0, edge_index)
+        unit = target_unit(target)
+        prediction = self._fit(X, target / unit, labelled, 0, edge_index)
+        self.target_mean_, self.target_scale_ = self.target_mean_ * unit, self.target_scale_ * unit
         self.transduction_ = self._in_units(prediction)
         return self
 
@@ -47,7 +50,20 @@ class DCMRegressor(RegressorMixin, DCMEstimator):
         return self._in_units(self._answers(X).prediction.numpy())
 
     def _in_units(self, prediction: NDArray[np.float64]) -> NDArray[np.float64]:
-        return self.target_mean_ + self.target_scale_ * prediction[:, 0]
+        return in_units(prediction[:, 0], self.target_mean_, self.target_scale_)
+
+
+def in_units(prediction: NDArray[np.float64], mean: float, scale: float) -> NDArray[np.float64]:
+    """Standardised predictions in the units of the target; finite, also at the edge of what float64 can hold."""
+    most = np.finfo(np.float64).max
+    with np.errstate(over="ignore"):
+        return np.clip(mean + scale * prediction, -most, most)
+
+
+def target_unit(target: NDArray[np.float64]) -> float:
+    """1, or a power of two to divide by where squares of the values would leave float64."""
+    size = float(np.abs(target).max())
+    return 1.0 if size == 0 or 1e-100 < size < 1e100 else 2.0 ** min(math.frexp(size)[1], 1023)
 
 
 def regression_target(caller: str, y: Any, unlabelled: Any) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:

@@ -16,7 +16,7 @@ from safetensors.torch import save as to_bytes
 from sklearn.utils.validation import check_is_fitted
 
 from latopo._files import recover, write_files
-from latopo._stored import read_json, read_stored
+from latopo._stored import checksum, read_json, read_stored
 from latopo._version import __version__
 from latopo.complex import CellComplex
 from latopo.complex.storage import serialise
@@ -88,7 +88,7 @@ def load_estimator(folder: str | os.PathLike[str]) -> Any:
     recover(source)
     described = read_json(source / "estimator.json", _FORM, version=FORMAT)
     for name, expected in described["checksums"].items():
-        if hashlib.sha256(read_stored(source / name)).hexdigest() != expected:
+        if checksum(source / name) != expected:
             raise LatopoError(f"load_estimator: {source / name} was changed or is incomplete; fit again")
     try:
         return _restore(source, described)
@@ -132,17 +132,39 @@ def _restore(source: Path, described: dict[str, Any]) -> DCMEstimator:
     if described["feature_names"] is not None:
         estimator.feature_names_in_ = np.array(described["feature_names"], dtype=object)
     if described["classes"] is not None:
-        estimator.classes_ = np.array(described["classes"])
+        estimator.classes_ = _classes(described["classes"])
         if len(estimator.classes_) != model.out_channels:
             raise ValueError(f"{len(estimator.classes_)} classes, but the model has {model.out_channels}")
     estimator.target_mean_, estimator.target_scale_ = described["target"]
     estimator.anchor_rows_ = tensors["anchor_rows"].numpy()
     estimator._scaling = Scaling(tensors["shift"].numpy(), tensors["factor"].numpy())
+    _check_numbers(tensors, described, model.in_channels)
     fitted, cells = None, CellComplex.load(source / "complex.safetensors")
     if described["polygon_rule"] is not None:
         if not isinstance(model, BranchNet) or model.latent is None:
             raise ValueError(f"the model is a {type(model).__name__} that infers no complex")
         rule = PolygonRule(**described["polygon_rule"])
+        if not cells.num_nodes == len(tensors["hidden"]) == len(tensors["x_aux"]):
+            raise ValueError(f"{cells.num_nodes} nodes, but features of {len(tensors['hidden'])} rows")
         fitted = model.latent.fit(tensors["hidden"], FittedTopology(cells, tensors["x_aux"], rule))
     estimator._adopt(model, fitted, cells)
     return estimator
+
+
+def _classes(names: list[Any]) -> NDArray[Any]:
+    if not all(isinstance(name, str | int | float) for name in names) or len(set(names)) < len(names):
+        raise ValueError("expected classes that are numbers or texts, each once")
+    if max((len(name) for name in names if isinstance(name, str)), default=0) > 10_000:
+        raise ValueError("a class has more than 10,000 characters")
+    return np.array(names)
+
+
+def _check_numbers(tensors: dict[str, torch.Tensor], described: dict[str, Any], columns: int) -> None:
+    """Raise unless all numbers are finite and the columns are as many as the model's."""
+    for name, tensor in tensors.items():
+        if tensor.is_floating_point() and not bool(tensor.isfinite().all()):
+            raise ValueError(f"{name} has numbers that are not finite")
+    if not len(tensors["shift"]) == len(tensors["factor"]) == described["features"] == columns:
+        raise ValueError(f"{described['features']} features, but a model of {columns}")
+    if len(described["target"]) != 2:
+        raise ValueError("expected the mean and the scale of the target")

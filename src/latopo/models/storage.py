@@ -3,10 +3,12 @@
 import json
 import os
 from pathlib import Path
+from typing import Any
 
 from safetensors import SafetensorError
 from safetensors.torch import load as from_bytes
 from safetensors.torch import save as to_bytes
+from torch import Tensor
 
 from latopo._files import recover, write_files
 from latopo._stored import read_json, read_stored
@@ -62,9 +64,20 @@ def load_model(folder: str | os.PathLike[str]) -> Model:
     try:
         cls = _CLASSES[described["class"]]
         settings = from_plain(type(cls.default), described["settings"])
+        _check_sizes(described["in_channels"], described["out_channels"], settings, from_bytes(weights))
         more = {name: described[name] for name in ("edge_channels",) if name in described}
         model = cls(described["in_channels"], described["out_channels"], settings, **more)
         model.load_state_dict(from_bytes(weights))
     except (TypeError, RuntimeError, KeyError, SafetensorError, LatopoError) as error:
         raise LatopoError(f"load_model: the files in {source} are broken or do not belong together: {error}") from error
     return model.eval()
+
+
+def _check_sizes(in_channels: int, out_channels: int, settings: Any, weights: dict[str, Tensor]) -> None:
+    """Raise unless the weights have room for such layers: sizes are mere words, the file is as large as it is."""
+    room = sum(tensor.numel() for tensor in weights.values())
+    if min(in_channels, out_channels) < 1 or max(in_channels, out_channels) * settings.hidden_channels > room:
+        raise LatopoError(
+            f"{in_channels} columns in, {settings.hidden_channels} hidden and {out_channels} out do not fit into "
+            f"{room:,} weights"
+        )

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from latopo._files import recover, replaced_files
-from latopo._stored import read_json
+from latopo._stored import checksum, read_json
 from latopo._version import __version__
 from latopo.complex import CellComplex
 from latopo.errors import LatopoError
@@ -98,10 +98,12 @@ def write_run(folder: Path, run: FittedRun, metrics: dict[str, Any], targets: li
         "history.json": estimator.history_,
         _MARK: {"format": FORMAT, "latopo": __version__, **run.settings},
     }
+    _write_complex(folder, estimator.complex_, run.anchor_ids)
     for name, content in contents.items():
+        if name == _MARK:
+            content["checksums"] = {path.name: checksum(path) for path in sorted(folder.iterdir())}
         text = json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False)
         (folder / name).write_text(text, encoding="utf-8")
-    _write_complex(folder, estimator.complex_, run.anchor_ids)
 
 
 def read_run(folder: Path) -> FittedRun:
@@ -115,6 +117,7 @@ def read_run(folder: Path) -> FittedRun:
         raise LatopoError(f"{folder} is not a run of latopo fit: it has no {_MARK}")
     settings, anchor_ids = read_run_file(folder, _MARK), read_run_file(folder, "anchors.json")
     preprocessing = Preprocessing.from_json(read_run_file(folder, "preprocessing.json"))
+    check_checksum(folder, "estimator.json")
     estimator = load_estimator(folder)
     features, anchors = len(preprocessing.feature_names), estimator.complex_.num_nodes
     if estimator.n_features_in_ != features or len(anchor_ids) != anchors:
@@ -124,7 +127,17 @@ def read_run(folder: Path) -> FittedRun:
 
 def read_run_file(folder: Path, name: str) -> Any:
     """The content of one of a run's JSON files, checked."""
-    return read_json(folder / name, _FORMS[name], version=FORMAT if name == _MARK else None)
+    if name == _MARK:
+        return read_json(folder / name, _FORMS[name], version=FORMAT)
+    check_checksum(folder, name)
+    return read_json(folder / name, _FORMS[name])
+
+
+def check_checksum(folder: Path, name: str) -> None:
+    """Raise if a file is not the one that the fit wrote; runs of earlier versions have no checksums."""
+    expected = read_run_file(folder, _MARK).get("checksums") if (folder / _MARK).is_file() else None
+    if isinstance(expected, dict) and expected.get(name, "none") not in ("none", checksum(folder / name)):
+        raise LatopoError(f"{folder / name} was changed or is incomplete; fit again")
 
 
 def _write_complex(folder: Path, cx: CellComplex, ids: list[str]) -> None:

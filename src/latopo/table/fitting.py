@@ -13,6 +13,7 @@ from sklearn.base import clone
 
 from latopo.errors import LatopoError
 from latopo.estimators import DCMClassifier, DCMRegressor
+from latopo.estimators.regressor import target_unit
 from latopo.table.few_labels import WITHOUT, hide_labels, semi_supervised_scores
 from latopo.table.fit_folder import FittedRun
 from latopo.table.preprocessing import Preprocessing
@@ -181,10 +182,24 @@ def _metrics(estimator: Any, training_rows: int, train: tuple[Any, Any], test: t
         "neighbors": None if (found := estimator._model.search_report()) is None else str(found),
     }
     if len(test[1]) > (0 if has_classes else 1):
-        baselines = {name: baseline.fit(*train) for name, baseline in _baselines(has_classes).items()}
-        scored = {"latopo": estimator, **baselines}.items()
-        metrics["held_out"] = {name: float(model.score(*test)) for name, model in scored}
+        if has_classes:
+            baselines = {name: baseline.fit(*train) for name, baseline in _baselines(has_classes).items()}
+            scored = {"latopo": estimator, **baselines}.items()
+            metrics["held_out"] = {name: float(model.score(*test)) for name, model in scored}
+        else:
+            metrics["held_out"] = _regression_scores(estimator, train, test)
     return metrics
+
+
+def _regression_scores(estimator: Any, train: tuple[Any, Any], test: tuple[Any, Any]) -> dict[str, float]:
+    """R² of each, in units in which the squares of the target stay within float64."""
+    from sklearn.metrics import r2_score
+
+    unit = target_unit(np.concatenate([train[1], test[1]]))
+    guesses = {"latopo": estimator.predict(test[0]) / unit}
+    for name, baseline in _baselines(has_classes=False).items():
+        guesses[name] = baseline.fit(train[0], train[1] / unit).predict(test[0])
+    return {name: float(r2_score(test[1] / unit, guess)) for name, guess in guesses.items()}
 
 
 def _baselines(has_classes: bool) -> dict[str, Any]:

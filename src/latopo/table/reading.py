@@ -9,12 +9,15 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from latopo._stored import read_stored
 from latopo.errors import LatopoError
 from latopo.table.columns import as_texts, read_cells
 
 __all__ = ["read_edges", "read_frame", "read_ids"]
 
 _MISSING = frozenset({"", "NA", "N/A", "#N/A", "NaN", "nan", "null", "NULL", "None", "<NA>", "?"})
+_LARGEST = 2**32  # bytes of a file
+_MOST_CELLS = 2 * 10**8
 _SUFFIXES = (".csv", ".tsv", ".parquet")
 _DECIMAL_COMMA = re.compile(r"[+-]?(\d+,?\d*|,\d+)([eE][+-]?\d+)?")
 _THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}")
@@ -40,7 +43,16 @@ def read_frame(path: Path, encoding: str | None = None) -> pd.DataFrame:
         {'size': ['1.5', None], 'colour': ['red', 'blue']}
     """
     if not path.is_file():
-        raise LatopoError(f"{path} is a folder, not a file" if path.is_dir() else f"{path} does not exist")
+        kind = (
+            "is a folder, not a file"
+            if path.is_dir()
+            else "is not a regular file"
+            if path.exists()
+            else "does not exist"
+        )
+        raise LatopoError(f"{path} {kind}")
+    if path.stat().st_size > _LARGEST:
+        raise LatopoError(f"{path} has {path.stat().st_size:,} bytes, expected at most {_LARGEST:,}; split it")
     suffix = path.suffix.lower()
     if suffix not in _SUFFIXES:
         raise LatopoError(f"{path} ends in {suffix or 'nothing'!r}, expected one of {', '.join(_SUFFIXES)}")
@@ -57,12 +69,12 @@ def read_frame(path: Path, encoding: str | None = None) -> pd.DataFrame:
 
 
 def _decode(path: Path, encoding: str | None) -> str:
-    content = path.read_bytes()
+    content = read_stored(path)
     if encoding is None:
         encoding = "utf-16" if content.startswith((b"\xff\xfe", b"\xfe\xff")) else "utf-8-sig"
     try:
         text = content.decode(encoding)
-    except LookupError as error:
+    except (LookupError, MemoryError) as error:
         raise LatopoError(f"--encoding {encoding}: there is no such encoding; utf-8 and latin-1 are common") from error
     except UnicodeDecodeError as error:
         line = content[: error.start].count(b"\n") + 1
@@ -70,6 +82,8 @@ def _decode(path: Path, encoding: str | None) -> str:
             f"{path} is not {encoding.removesuffix('-sig')}: line {line} has the byte {content[error.start]:#04x}; "
             "save it as UTF-8, or name its encoding, such as --encoding latin-1"
         ) from error
+    except (UnicodeError, ValueError) as error:
+        raise LatopoError(f"{path} cannot be read with --encoding {encoding}: {error}; utf-8 is common") from error
     if "\0" in text:
         raise LatopoError(f"{path} has zero bytes; it is not a text file, or is UTF-16 without a byte order mark")
     return text.removeprefix("\ufeff")  # the byte order mark, where --encoding names a coding that keeps it
@@ -85,6 +99,8 @@ def _read_text(path: Path, encoding: str | None) -> pd.DataFrame:
     try:
         header = next((cells for cells in lines if len(cells) > 1 or "".join(cells).strip()), [])  # after blank lines
         for cells in filter(None, lines):
+            if len(header) * len(rows) > _MOST_CELLS:
+                raise LatopoError(f"{path} has more than {_MOST_CELLS:,} cells; split it, or save it as Parquet")
             if len(cells) != len(header):
                 raise LatopoError(
                     f"{path}: line {lines.line_num} has {len(cells)} cells, but the header has {len(header)} columns; "
@@ -116,13 +132,22 @@ def _with_decimal_points(column: pd.Series, path: Path) -> pd.Series:
 def _read_parquet(path: Path) -> pd.DataFrame:
     try:
         from pyarrow import ArrowException
+        from pyarrow.parquet import ParquetFile
     except ImportError as error:
         raise LatopoError(
             'Parquet files need pyarrow: pip install "latopo[table]"; or save the table as CSV'
         ) from error
     try:
+        shape = ParquetFile(path).metadata
+        if shape.num_rows * shape.num_columns > _MOST_CELLS:  # a small file may hold any number of equal cells
+            raise LatopoError(
+                f"{path} has {shape.num_rows:,} rows of {shape.num_columns:,} columns, expected at most "
+                f"{_MOST_CELLS:,} cells; split it"
+            )
         frame = pd.read_parquet(path, engine="pyarrow", dtype_backend="numpy_nullable")
-    except (ArrowException, OSError, ValueError, OverflowError) as error:
+    except LatopoError:
+        raise
+    except (ArrowException, OSError, ValueError, OverflowError, TypeError, RecursionError) as error:
         raise LatopoError(f"{path} is not a readable Parquet file: {error}") from error
     named = [name for name in frame.index.names if name is not None]
     return frame.reset_index(named).reset_index(drop=True).rename(columns=str)

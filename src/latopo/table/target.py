@@ -12,6 +12,7 @@ from latopo.table.columns import Cells, as_texts, parse_cells, read_cells, read_
 
 __all__ = ["Target", "read_target"]
 
+_LONGEST = 500  # characters of a class
 _FEW = 20  # different integers up to which a numeric target counts as classes
 
 
@@ -66,6 +67,12 @@ def _infer_task(name: str, cells: Cells) -> str:
 
 
 def _check_classes(name: str, counts: Counter[str]) -> None:
+    longest = max(counts, key=len)
+    if len(longest) > _LONGEST:  # NumPy would give every row as much room
+        raise LatopoError(
+            f"{name} has a class of {len(longest):,} characters ({longest[:40]!r} …), expected at most {_LONGEST}; "
+            "is it free text? Name another --target"
+        )
     if len(counts) == 1:
         raise LatopoError(f"{name} has only one class, {next(iter(counts))!r}; at least two are needed")
     lonely = [value for value, count in counts.items() if count == 1]

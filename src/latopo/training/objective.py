@@ -51,10 +51,12 @@ class Objective:
         if not y.is_floating_point() or not bool(torch.isfinite(y[known]).all()):
             raise LatopoError(f"train: regression needs finite floating point targets, got {y.dtype}; clean y first")
         values = y[self.train_index].double()
-        self.mean = float(values.mean())
-        self.scale = float(values.std(correction=0)) or 1.0
+        # A constant is told exactly, whatever the model says: its mean may be rounded, and its deviation is 0.
+        constant = bool((values == values[0]).all())
+        self.mean = float(values[0] if constant else values.mean())
+        self.scale = 0.0 if constant else float(values.std(correction=0)) or 1.0
         self.target = torch.zeros_like(y)
-        self.target[known] = ((y[known].double() - self.mean) / self.scale).to(y.dtype)
+        self.target[known] = ((y[known].double() - self.mean) / (self.scale or 1.0)).to(y.dtype)
 
     @property
     def held_out(self) -> Tensor | None:
