@@ -27,6 +27,10 @@ docs: $(READY)
 	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
 	@echo "docs/_build/html/index.html"
 
+# Every attack of tests/hostile, in minutes; the seed of a run is printed, and LATOPO_HOSTILE_SEED repeats it.
+hostile: $(READY)
+	LATOPO_HOSTILE=long OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto tests/hostile
+
 bench: $(READY)
 	$(BIN)/latopo bench --out benchmarks
 
