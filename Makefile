@@ -6,7 +6,7 @@ TORCH ?= torch==2.13.0
 BIN = $(VENV)/bin
 READY = $(VENV)/.ready
 
-.PHONY: run test lint docs bench clean
+.PHONY: run test lint docs bench hostile clean
 
 run: $(READY)
 	$(BIN)/latopo fit digits --labels 5 --out runs/digits --overwrite
