@@ -44,7 +44,7 @@ napoleon_use_ivar = True  # an attribute described in a class docstring is also 
 napoleon_custom_sections = ["Shapes"]
 
 # Pages are Markdown; those with code cells are executed, and an error stops the build.
-myst_enable_extensions = ["colon_fence", "dollarmath", "fieldlist"]
+myst_enable_extensions = ["colon_fence", "deflist", "dollarmath", "fieldlist"]
 myst_heading_anchors = 3
 nb_execution_mode = "cache"
 nb_execution_raise_on_error = True
