@@ -74,7 +74,7 @@ def test_bad_runs_are_refused_before_loading(arguments, message):
     ("run", "stored"),
     [
         (("texas", "dcm"), "b8bb97e43e310756"),
-        (("pubmed", "dcm-plus", True), None),
+        (("citeseer", "dcm-plus", True), None),
         (("cora", "dcm-judged", True), None),
     ],
 )
