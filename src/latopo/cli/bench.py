@@ -10,7 +10,7 @@ from latopo.errors import LatopoError
 
 def bench(
     names: Annotated[
-        list[str] | None, typer.Argument(help="Which to run: cycles, entmax, neighbors, step; by default all.")
+        list[str] | None, typer.Argument(help="Which to run, such as cycles or search; by default all.")
     ] = None,
     out: Annotated[Path | None, typer.Option(help="Folder for results.json and the table in README.md.")] = None,
     quick: Annotated[bool, typer.Option(help="Small sizes and no bars, to check that everything runs.")] = False,
