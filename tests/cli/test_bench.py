@@ -44,5 +44,5 @@ def test_an_unknown_benchmark(latopo):
     code, _, err = latopo("bench", "speed")
     assert (code, err) == (
         2,
-        "latopo: bench: expected one of cycles, entmax, neighbors, search, million, step, batches, epoch, fit, got 'speed'\n",
+        f"latopo: bench: expected one of {', '.join(report.BENCHMARKS)}, got 'speed'\n",
     )

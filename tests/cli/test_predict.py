@@ -186,3 +186,26 @@ def test_an_existing_file_is_kept(run, predict, tmp_path):
     code, _, err = predict(run, "new.csv", "--out", run)
     assert code == 2
     assert "is a folder; name a file" in err
+
+
+@pytest.mark.parametrize("separator", [",", ";"])
+def test_blocks_of_rows_give_the_same_file(run, predict, tmp_path, monkeypatch, separator):
+    lines = ["size,day,colour", *(f"{row % 5}.5,2024-02-{row % 28 + 1:02d},red" for row in range(11))]
+    (tmp_path / "new.csv").write_text("\n".join(lines).replace(",", separator))
+    for name, rows in (("whole.csv", 100), ("parts.csv", 4)):
+        monkeypatch.setattr("latopo.cli.predict._ROWS", rows)
+        code, out, _ = predict(run, tmp_path / "new.csv", "--out", tmp_path / name)
+        assert code == 0
+        assert out.startswith("11 rows predicted")
+    whole, parts = read(tmp_path / "whole.csv"), read(tmp_path / "parts.csv")
+    assert [row["row"] for row in parts] == [str(row) for row in range(1, 12)]
+    assert parts == whole
+
+
+def test_a_bad_row_in_a_later_block_leaves_no_file(run, predict, tmp_path, monkeypatch):
+    monkeypatch.setattr("latopo.cli.predict._ROWS", 2)
+    (tmp_path / "new.csv").write_text("size,day,colour\n1,2024-02-01,red\n2,2024-02-01,red\n3,2024-02-01\n")
+    code, _, err = predict(run, tmp_path / "new.csv", "--out", tmp_path / "out.csv")
+    assert code == 2
+    assert "line 4 has 2 cells" in err
+    assert not (tmp_path / "out.csv").exists()

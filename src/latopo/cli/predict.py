@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from latopo.table.fit_folder import FittedRun
 
 _SHOWN = 5  # anchors of a row that are listed
+_ROWS = 50_000  # read, predicted and written at a time
 
 
 def predict(
@@ -28,7 +29,7 @@ def predict(
     from latopo._files import atomic_path, check_output
     from latopo.errors import LatopoError
     from latopo.table.fit_folder import read_run
-    from latopo.table.reading import read_frame
+    from latopo.table.reading import read_blocks
     from latopo.table.spreadsheet import write_csv
 
     path = out if out is not None else file.parent / f"{file.stem}-predictions.csv"
@@ -36,14 +37,19 @@ def predict(
     if path.exists() and not overwrite:
         raise LatopoError(f"--out {path} already exists; replace it with --overwrite, or choose another name")
     fitted = read_run(run)
-    table = _predictions(fitted, read_frame(file, encoding))
+    form, done = "%.6f" if fitted.settings["task"] == "classification" else None, 0
     with atomic_path(path) as draft:
-        write_csv(draft, table, float_format="%.6f" if fitted.settings["task"] == "classification" else None)
-    typer.echo(f"{len(table):,} rows predicted: {path}")
+        for frame in read_blocks(file, encoding, _ROWS):
+            write_csv(draft, _predictions(fitted, frame, done), form, append=done > 0)
+            done += len(frame)
+    typer.echo(f"{done:,} rows predicted: {path}")
 
 
-def _predictions(fitted: "FittedRun", frame: "pd.DataFrame") -> "pd.DataFrame":
-    """A row for each row: its id, the prediction, for classes the probability of each, and what it is tied to."""
+def _predictions(fitted: "FittedRun", frame: "pd.DataFrame", before: int) -> "pd.DataFrame":
+    """A row for each row: its id, the prediction, for classes the probability of each, and what it is tied to.
+
+    So many rows came before this block.
+    """
     import pandas as pd
 
     from latopo.errors import one_line
@@ -54,8 +60,9 @@ def _predictions(fitted: "FittedRun", frame: "pd.DataFrame") -> "pd.DataFrame":
     ignored = set(frame.columns) - {column.name for column in fitted.preprocessing.columns} - {target, id_column}
     if ignored:
         notes.append(f"columns that the fit did not use are ignored: {', '.join(map(repr, sorted(ignored)[:10]))}")
+    where = f"from row {before + 1:,} on: " if before else ""
     for note in notes:
-        typer.echo(one_line(note), err=True)
+        typer.echo(one_line(f"{where}{note}"), err=True)
     estimator = fitted.estimator
     if fitted.settings["task"] == "classification":
         probabilities = estimator.predict_proba(X)
@@ -66,7 +73,7 @@ def _predictions(fitted: "FittedRun", frame: "pd.DataFrame") -> "pd.DataFrame":
     table["tied to"] = _reasons(estimator.attachments(X), fitted.anchor_ids)
     # Ids as they are: they may repeat or be missing in rows that only ask.
     known = id_column in frame.columns
-    ids = as_texts(read_cells(frame[id_column])) if known else range(1, len(frame) + 1)
+    ids = as_texts(read_cells(frame[id_column])) if known else range(before + 1, before + len(frame) + 1)
     table.insert(0, id_column if known else "row", ids, allow_duplicates=True)
     return table
 

@@ -3,7 +3,10 @@
 import csv
 import io
 import re
+from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -13,7 +16,7 @@ from latopo._stored import read_stored
 from latopo.errors import LatopoError
 from latopo.table.columns import as_texts, read_cells
 
-__all__ = ["read_edges", "read_frame", "read_ids"]
+__all__ = ["read_blocks", "read_edges", "read_frame", "read_ids"]
 
 _MISSING = frozenset({"", "NA", "N/A", "#N/A", "NaN", "nan", "null", "NULL", "None", "<NA>", "?"})
 _LARGEST = 2**32  # bytes of a file
@@ -42,6 +45,11 @@ def read_frame(path: Path, encoding: str | None = None) -> pd.DataFrame:
         >>> read_frame(path).to_dict("list")
         {'size': ['1.5', None], 'colour': ['red', 'blue']}
     """
+    return pd.concat(read_blocks(path, encoding), ignore_index=True)
+
+
+def read_blocks(path: Path, encoding: str | None = None, rows: int | None = None) -> Iterator[pd.DataFrame]:
+    """As :func:`read_frame`, in frames of at most so many rows; cells of a text file become objects block by block."""
     if not path.is_file():
         kind = (
             "is a folder, not a file"
@@ -56,7 +64,20 @@ def read_frame(path: Path, encoding: str | None = None) -> pd.DataFrame:
     suffix = path.suffix.lower()
     if suffix not in _SUFFIXES:
         raise LatopoError(f"{path} ends in {suffix or 'nothing'!r}, expected one of {', '.join(_SUFFIXES)}")
-    frame = _read_parquet(path) if suffix == ".parquet" else _read_text(path, encoding)
+    blocks = _cut(_read_parquet(path), rows) if suffix == ".parquet" else _read_text(path, encoding, rows)
+    for number, frame in enumerate(blocks):
+        if number == 0:
+            _check_columns(path, frame)
+        yield frame
+
+
+def _cut(frame: pd.DataFrame, rows: int | None) -> Iterator[pd.DataFrame]:
+    step = rows or max(len(frame), 1)
+    for start in range(0, max(len(frame), 1), step):
+        yield frame.iloc[start : start + step].reset_index(drop=True)
+
+
+def _check_columns(path: Path, frame: pd.DataFrame) -> None:
     names = frame.columns
     if "" in names:
         raise LatopoError(f"{path}: column {names.get_loc('') + 1} has no name; the first row must name all columns")
@@ -65,7 +86,6 @@ def read_frame(path: Path, encoding: str | None = None) -> pd.DataFrame:
         raise LatopoError(f"{path}: the column name {twice!r} appears more than once; rename one of them")
     if frame.empty:
         raise LatopoError(f"{path} has a header but no rows")
-    return frame
 
 
 def _decode(path: Path, encoding: str | None) -> str:
@@ -89,30 +109,41 @@ def _decode(path: Path, encoding: str | None) -> str:
     return text.removeprefix("\ufeff")  # the byte order mark, where --encoding names a coding that keeps it
 
 
-def _read_text(path: Path, encoding: str | None) -> pd.DataFrame:
+def _read_text(path: Path, encoding: str | None, size: int | None) -> Iterator[pd.DataFrame]:
     # Not pandas.read_csv: it fills short rows, shifts long ones and renames repeated columns without a word.
     text = _decode(path, encoding)
     first = next((line for line in io.StringIO(text, newline=None) if line.strip()), "")
     delimiter = "\t" if path.suffix.lower() == ".tsv" else next((mark for mark in ",;\t" if mark in first), ",")
     lines = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
-    rows: list[list[str | None]] = []
     try:
         header = next((cells for cells in lines if len(cells) > 1 or "".join(cells).strip()), [])  # after blank lines
-        for cells in filter(None, lines):
-            if len(header) * len(rows) > _MOST_CELLS:
-                raise LatopoError(f"{path} has more than {_MOST_CELLS:,} cells; split it, or save it as Parquet")
-            if len(cells) != len(header):
-                raise LatopoError(
-                    f"{path}: line {lines.line_num} has {len(cells)} cells, but the header has {len(header)} columns; "
-                    "quote cells that contain the separator"
-                )
-            rows.append([None if (cell := raw.strip()) in _MISSING else cell for raw in cells])
+        if not header:
+            raise LatopoError(f"{path} is empty; the first row must name the columns")
+        whole = size is None or delimiter == ";"  # whether commas mark decimals is seen in the whole column
+        names, found = [name.strip() for name in header], _rows(path, lines, len(header), whole)
+        if delimiter == ";":
+            frame = pd.DataFrame(list(found), columns=names, dtype=object)
+            yield from _cut(frame.apply(_with_decimal_points, path=path), size)
+            return
+        block = list(islice(found, size))
+        yield pd.DataFrame(block, columns=names, dtype=object)
+        while size is not None and (block := list(islice(found, size))):
+            yield pd.DataFrame(block, columns=names, dtype=object)
     except csv.Error as error:
         raise LatopoError(f"{path} cannot be read as a table: {error} (line {lines.line_num})") from error
-    if not header:
-        raise LatopoError(f"{path} is empty; the first row must name the columns")
-    frame = pd.DataFrame(rows, columns=[name.strip() for name in header], dtype=object)
-    return frame.apply(_with_decimal_points, path=path) if delimiter == ";" else frame
+
+
+def _rows(path: Path, lines: Any, width: int, whole: bool) -> Iterator[list[str | None]]:
+    """The cells of each line, None where one is missing; their number is limited if all are held at once."""
+    for number, cells in enumerate(filter(None, lines)):
+        if whole and width * number > _MOST_CELLS:
+            raise LatopoError(f"{path} has more than {_MOST_CELLS:,} cells; split it, or save it as Parquet")
+        if len(cells) != width:
+            raise LatopoError(
+                f"{path}: line {lines.line_num} has {len(cells)} cells, but the header has {width} columns; "
+                "quote cells that contain the separator"
+            )
+        yield [None if (cell := raw.strip()) in _MISSING else cell for raw in cells]
 
 
 def _with_decimal_points(column: pd.Series, path: Path) -> pd.Series:

@@ -3,7 +3,7 @@
 import re
 import unicodedata
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pandas as pd
 
@@ -44,7 +44,8 @@ def _safe_part(part: str) -> str:
     return part
 
 
-def write_csv(path: Path, frame: pd.DataFrame, float_format: str | None = None) -> None:
-    """Write a UTF-8 CSV file; texts that look like formulas are defused (:func:`safe_cell`)."""
+def write_csv(path: Path, frame: pd.DataFrame, float_format: str | None = None, append: bool = False) -> None:
+    """Write a UTF-8 CSV file, or go on with one; texts that look like formulas are defused (:func:`safe_cell`)."""
     safe = frame.map(safe_cell).set_axis(map(safe_cell, frame.columns), axis=1)
-    safe.to_csv(path, index=False, float_format=float_format, lineterminator="\r\n")
+    mode: Literal["a", "w"] = "a" if append else "w"
+    safe.to_csv(path, mode=mode, header=not append, index=False, float_format=float_format, lineterminator="\r\n")
