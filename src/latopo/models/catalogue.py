@@ -141,11 +141,6 @@ SYSTEMS: dict[str, System] = {
             BranchNet, _PLUS,
         ),
         System(
-            "alpha-diffusion", "ours",
-            "for few labels: features and labels diffused over the inputs' own latent graph, self-trained",
-            AlphaDiffusion, AlphaDiffusion.default,
-        ),
-        System(
             "gcn-judged", "ablation",
             "this library's model with nothing inferred, which first judges how far to trust the given graph",
             BranchNet, _JUDGED.change(latent=None), needs_graph=True,
@@ -153,6 +148,11 @@ SYSTEMS: dict[str, System] = {
         System(
             "dcm-judged", "ours", "this library's model, which first judges how far to trust a given graph",
             BranchNet, _JUDGED, needs_graph=True,
+        ),
+        System(
+            "alpha-diffusion", "ours",
+            "for few labels: features and labels diffused over the inputs' own latent graph, self-trained",
+            AlphaDiffusion, AlphaDiffusion.default,
         ),
     )
 }  # fmt: skip
