@@ -75,9 +75,8 @@ def load_model(folder: str | os.PathLike[str]) -> Model:
 
 def _check_sizes(in_channels: int, out_channels: int, settings: Any, weights: dict[str, Tensor]) -> None:
     """Raise unless the weights have room for such layers: sizes are mere words, the file is as large as it is."""
-    room = sum(tensor.numel() for tensor in weights.values())
-    if min(in_channels, out_channels) < 1 or max(in_channels, out_channels) * settings.hidden_channels > room:
+    room, hidden = sum(tensor.numel() for tensor in weights.values()), getattr(settings, "hidden_channels", 1)
+    if min(in_channels, out_channels) < 1 or max(in_channels, out_channels) * hidden > room:
         raise LatopoError(
-            f"{in_channels} columns in, {settings.hidden_channels} hidden and {out_channels} out do not fit into "
-            f"{room:,} weights"
+            f"{in_channels} columns in, {hidden} hidden and {out_channels} out do not fit into {room:,} weights"
         )

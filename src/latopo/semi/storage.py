@@ -58,7 +58,7 @@ def from_tensors(tensors: Mapping[str, Tensor]) -> FewLabels:
     Raises:
         KeyError: a part is missing.
     """
-    kind = next(name.split(".")[1] for name in tensors if name.startswith("metric."))
+    kind = next((name.split(".")[1] for name in tensors if name.startswith("metric.")), "metric")
     metric = _metric(f"metric.{kind}", kind, tensors)
     spaces = {}
     for name in sorted({name.split(".")[1] for name in tensors if name.startswith("space.")}):
