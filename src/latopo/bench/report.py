@@ -21,7 +21,7 @@ from latopo.errors import LatopoError
 
 __all__ = ["BENCHMARKS", "run"]
 
-BENCHMARKS = ("cycles", "entmax", "neighbors", "search", "million", "step", "batches", "epoch", "fit")
+BENCHMARKS = ("cycles", "entmax", "neighbors", "search", "million", "step", "batches", "graphs", "epoch", "fit")
 _BEGIN, _END = "<!-- table: begin -->", "<!-- table: end -->"
 _HEADINGS = ("what", "latopo", "peer", "its figure", "ratio", "bar", "met", "note")
 
