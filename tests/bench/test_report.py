@@ -44,6 +44,6 @@ def test_results_are_kept_and_the_table_is_replaced(fake, tmp_path):
 def test_unknown_benchmark():
     with pytest.raises(
         LatopoError,
-        match="expected one of cycles, .*, batches, graphs, epoch, fit, got 'speed'",
+        match=r"expected one of cycles, .*, batches, graphs, epoch, fit, got 'speed'",
     ):
         report.run(["speed"])
