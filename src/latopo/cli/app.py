@@ -45,6 +45,7 @@ for _command in (bench, datasets, fit, models, merge, predict, report, reproduce
     app.command()(_command)
 
 
+_STOPPED = 130  # by Ctrl-C, as shells say it
 # typer brings a click of its own, or not: what its errors have in common is their ancestor.
 _USAGE_ERROR: Any = typer.BadParameter.__mro__[1]
 
@@ -53,7 +54,10 @@ def main() -> None:
     """Run the command line; bad input and files that cannot be used end in one line on standard error, exit code 2."""
     warnings.showwarning = cast(Any, _show_warning)
     try:
-        sys.exit(app(standalone_mode=False) or 0)
+        code = app(standalone_mode=False) or 0
+        if code == _STOPPED:
+            raise KeyboardInterrupt
+        sys.exit(code)
     except LatopoError as error:
         _fail(str(error))
     except _USAGE_ERROR as error:
@@ -69,7 +73,7 @@ def main() -> None:
         _fail("there is not enough memory for this; use fewer rows (--max-anchors) or columns (--drop)")
     except (KeyboardInterrupt, typer.Abort):
         typer.echo("latopo: stopped", err=True)
-        sys.exit(130)
+        sys.exit(_STOPPED)
 
 
 def _fail(message: str) -> NoReturn:

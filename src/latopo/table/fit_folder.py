@@ -1,12 +1,12 @@
 """The folder that a fit leaves behind: all that predicting needs, and the complex for a spreadsheet."""
 
 import json
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, NamedTuple
+from uuid import uuid4
 
 import numpy as np
 import pandas as pd
@@ -81,8 +81,12 @@ def check_run_folder(target: Path, overwrite: bool) -> None:
             raise LatopoError(f"--out {target} already holds a run; replace it with --overwrite, or choose another")
     place = target.absolute()
     existing = next(folder for folder in (place, *place.parents) if folder.exists())
-    if not existing.is_dir() or not os.access(existing, os.W_OK):
-        raise LatopoError(f"--out {target}: {existing} cannot be written to; choose another folder")
+    probe = existing / f".latopo-{uuid4().hex}"
+    try:  # rights alone do not tell
+        probe.mkdir()
+        probe.rmdir()
+    except OSError as error:
+        raise LatopoError(f"--out {target}: {existing} cannot be written to; choose another folder") from error
 
 
 def write_run(folder: Path, run: FittedRun, metrics: dict[str, Any], targets: list[Any]) -> None:

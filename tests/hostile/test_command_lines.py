@@ -1,0 +1,81 @@
+"""Class 9 and 2: a bad command line is one line and exit code 2; Ctrl-C ends a good one within two seconds."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+from hostile.commands import run, write_table
+from hostile.conftest import LONG
+
+BAD = [
+    ["nosuch"], ["fit"], ["fit", "--nosuch"], ["fit", "iris", "--epochs", "x"], ["fit", "iris", "--epochs", "-1"],
+    ["fit", "iris", "--epochs", "1" * 400], ["fit", "iris", "--seed", "-1"], ["fit", "iris", "--seed", "nan"],
+    ["fit", "iris", "--max-length", "x"], ["fit", "iris", "--max-length", "-3"],
+    ["fit", "iris", "--max-length", "9" * 30],
+    ["fit", "iris", "--test-fraction", "nan"], ["fit", "iris", "--test-fraction", "inf"],
+    ["fit", "iris", "--task", "x"],
+    ["fit", "iris", "--target", "\x1b[31m"], ["fit", "iris", "--drop", "a\nb"], ["fit", "iris", "--out", "/proc/x/y"],
+    ["fit", "iris", "--out", "/dev/null/x"], ["fit", "a\nb.csv"], ["fit", "\x1b[31m.csv"], ["fit", ""], ["fit", "cora"],
+    ["fit", "TABLE", "--target", "kind", "--encoding", "undefined"],
+    ["fit", "TABLE", "--target", "kind", "--encoding", "hex"], ["fit", "TABLE", "--target", "kind", "--encoding", ""],
+    ["fit", "TABLE", "--target", "kind", "--encoding", "idna"],
+    ["fit", "TABLE", "--target", "kind", "--encoding", "punycode"],
+    ["fit", "TABLE", "--target", "kind", "--id", "kind"],
+    ["fit", "TABLE", "--target", "kind", "--graph", "TABLE"], ["fit", "TABLE"], ["fit", "TABLE", "--target", ""],
+    ["predict"], ["predict", "nowhere", "TABLE"], ["predict", ".", "TABLE"], ["predict", "TABLE", "TABLE"],
+    ["report"], ["report", "nowhere"], ["report", "."], ["report", ".", "--fold", "-1"], ["report", ".", "--fold", "x"],
+    ["train"], ["train", "nosuch"], ["train", "texas", "--model", "x"], ["train", "texas", "--splits", "x"],
+    ["train", "texas", "--splits", "0-99"], ["train", "texas", "--epochs", "0"], ["train", "texas", "--seed", "x"],
+    ["train", "texas", "--device", "nosuch"], ["reproduce", "nosuch"], ["reproduce", "table1", "--datasets", "x"],
+    ["reproduce", "table1", "--models", "x"], ["datasets", "x"], ["merge"], ["merge", "nowhere", "nowhere2"],
+    ["bench", "nosuch"], ["models", "x"], ["--nosuch"], ["fit", "iris", "--quiet=3"],
+]  # fmt: skip
+
+
+def test_bad_command_lines(tmp_path, sample, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    table = write_table(tmp_path)
+    for command in sample(BAD, 25):
+        arguments = [str(table) if part == "TABLE" else part for part in command]
+        try:
+            assert run(*arguments, seconds=60).check().code == 2
+        except AssertionError as error:
+            raise AssertionError(f"{command}: {error}") from error
+
+
+SLOW = {
+    "search of cycles": "import torch, latopo\nn = 40\ni = torch.arange(n * n).view(n, n)\n"
+    "e = torch.stack([torch.cat([i[:, 1:].flatten(), i[1:].flatten()]), "
+    "torch.cat([i[:, :-1].flatten(), i[:-1].flatten()])])\nprint('go', flush=True)\n"
+    "latopo.induced_cycles(e, max_length=30, max_steps=10**15)",
+    "fit": "import sys\nsys.argv = ['latopo', 'fit', 'digits', '--epochs', '100000', '--out', 'run']\n"
+    "from latopo.cli import main\nprint('go', flush=True)\nmain()",
+    "fit with long cycles": "import sys\nsys.argv = ['latopo', 'fit', 'digits', '--max-length', '30', '--out', 'run']\n"
+    "from latopo.cli import main\nprint('go', flush=True)\nmain()",
+    "neighbours": "import torch, latopo\nx = torch.randn(300_000, 16)\nprint('go', flush=True)\n"
+    "latopo.entmax_neighbors(x, search='exact')",
+}
+
+
+@pytest.mark.parametrize("job", SLOW if LONG else ["search of cycles", "fit with long cycles"])
+def test_ctrl_c_ends_a_command_within_two_seconds(job, tmp_path, sample):
+    for wait in sample([4.0, 6.0, 9.0], 1):
+        process = subprocess.Popen(
+            [sys.executable, "-c", SLOW[job]], cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        )
+        try:
+            assert process.stdout.readline() == "go\n"
+            time.sleep(wait)
+            load = os.getloadavg()[0] / (os.cpu_count() or 1)
+            process.send_signal(signal.SIGINT)
+            start = time.monotonic()
+            _, err = process.communicate(timeout=30)
+            seconds = time.monotonic() - start
+        finally:
+            process.kill()
+        assert seconds < 2 * max(1.0, load), f"{seconds:.1f} s at load {load:.1f}"
+        assert process.returncode in (130, -2, 1), err  # a script of one's own ends with KeyboardInterrupt
+        assert "KeyboardInterrupt" in err or "latopo: stopped" in err
