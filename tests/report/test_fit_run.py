@@ -56,6 +56,14 @@ def test_targets_predictions_and_epochs_are_shown_where_they_are_kept(folder):
         ({}, ("From a table with 3 rows,", "Another 10 rows were held out to test it.")),
         ({"training_rows": 2400, "learned_rows": 3}, ("From 3 of a table's 2,400 training rows,", "Another 10 rows")),
         ({"held_out_rows": 1}, ("From a table with 3 rows,", "One more row was held out to test it.")),
+        (
+            {"labelled_rows": 2, "labels_hidden": True, "held_out_rows": 1},
+            (
+                "From a table with 3 rows,",
+                "Only 2 of the rows came with a label",
+                "The labels of 1 rows were hidden",
+            ),
+        ),
         ({"held_out_rows": 0}, ("From a table with 3 rows,", "No rows were held out to test it.")),
     ],
 )

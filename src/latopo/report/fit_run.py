@@ -64,10 +64,15 @@ def _story(target: str, metrics: dict[str, Any]) -> tuple[str, ...]:
     learned = metrics.get("learned_rows", rows)
     source = f"a table with {rows:,} rows" if learned == rows else f"{learned:,} of a table's {rows:,} training rows"
     more = {0: "No rows were", 1: "One more row was"}.get(held_out, f"Another {held_out:,} rows were")
-    return (
-        f"From {source}, the model learned to predict the column {target} and which rows belong together.",
-        f"{more} held out to test it.",
+    told = [f"From {source}, the model learned to predict the column {target} and which rows belong together."]
+    labelled = metrics.get("labelled_rows", rows)
+    if labelled < rows:
+        told.append(f"Only {labelled:,} of the rows came with a label; the points that have a known class are these.")
+    hidden = metrics.get("labels_hidden", False)
+    told.append(
+        f"The labels of {held_out:,} rows were hidden, to test it." if hidden else f"{more} held out to test it."
     )
+    return tuple(told)
 
 
 def _score(metrics: dict[str, Any]) -> Score | None:
@@ -77,4 +82,5 @@ def _score(metrics: dict[str, Any]) -> Score | None:
     others = {name: value for name, value in scores.items() if name != "latopo"}
     baselines = tuple(Baseline(name, value, _BASELINE_WORDS.get(name, "")) for name, value in others.items())
     metric = "accuracy" if metrics["score"] == "accuracy" else "r2"
-    return Score(scores["latopo"], metric, f"{metrics['held_out_rows']:,} held-out rows", baselines=baselines)
+    kind = "rows whose label was hidden" if metrics.get("labels_hidden") else "held-out rows"
+    return Score(scores["latopo"], metric, f"{metrics['held_out_rows']:,} {kind}", baselines=baselines)

@@ -80,6 +80,7 @@ def fit_table(frame: pd.DataFrame, request: FitRequest, say: Callable[[str], Non
     seen = np.where(labelled, target.values[train], "" if target.task == "classification" else np.nan)
     estimator.fit(X, seen, edge_index=_edges_between(edges, train, say))
     metrics = _metrics(estimator, len(train), (X[labelled], seen[labelled]), (X_test, truth[test]))
+    metrics |= {"labelled_rows": int(labelled.sum()), "labels_hidden": request.labels is not None}
     if "held_out" in metrics and target.task == "classification" and not labelled.all():
         if request.labels is not None:  # the test rows are part of the complex
             metrics["held_out"]["latopo"] = float((estimator.transduction_[test] == truth[test]).mean())
