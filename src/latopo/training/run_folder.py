@@ -33,18 +33,16 @@ whole or not at all.
 import json
 import os
 import re
-import shutil
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from pathlib import Path
 from statistics import fmean, stdev
 from typing import Any
-from uuid import uuid4
 
 import pandas as pd
 from torch_geometric.data import Data
 
-from latopo._files import atomic_path
+from latopo._files import atomic_path, new_folder
 from latopo._parallel import one_thread
 from latopo._stored import read_json
 from latopo._version import __version__
@@ -101,13 +99,10 @@ class RunFolder:
 
     def save_fold(self, data: Data | GraphSet, result: FoldResult) -> None:
         """Keep a finished fold, then bring the tables and the summary of the whole run up to date."""
-        draft, target = self.path / f".fold-{result.fold}.{uuid4().hex}", self.path / f"fold-{result.fold}"
-        try:
-            _write_fold(draft, data, result)
-            if not target.exists():
-                draft.rename(target)
-        finally:
-            shutil.rmtree(draft, ignore_errors=True)
+        target = self.path / f"fold-{result.fold}"
+        if not target.exists():  # another process may have trained it meanwhile
+            with new_folder(target) as draft:
+                _write_fold(draft, data, result)
         self.summarize()
 
     def save_input(self, data: Data | GraphSet) -> None:
