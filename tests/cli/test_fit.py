@@ -48,10 +48,11 @@ def test_a_table_becomes_a_run(latopo, tmp_path):
     assert "  colour: category ('red', 'blue', missing)" in out
     assert "column 'constant': constant ('same'), left out" in out
     assert "edges and" in out
-    last = out.strip().splitlines()[-1]
-    assert last.startswith("held-out accuracy (6 rows): latopo ")
-    assert "logistic regression" in last
-    assert "most frequent class 0.5" in last
+    scores = out[out.index("held-out accuracy") :].splitlines()
+    assert scores[0].startswith("held-out accuracy (6 rows): latopo ")
+    assert [line.split(" ")[2] for line in scores[1:]] == ["balanced", "log", "class", "class"]
+    assert "logistic regression" in scores[0]
+    assert "most frequent class 0.5" in scores[0]
     names = {path.name for path in (tmp_path / "run").iterdir()}
     assert names >= {
         "run.json",

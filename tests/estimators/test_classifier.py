@@ -51,6 +51,7 @@ def test_default_parameters_are_stored_untouched():
         "random_state": None,
         "device": "auto",
         "verbose": 0,
+        "class_weight": None,
     }
     strange = object()
     assert DCMClassifier(max_epochs=strange).max_epochs is strange

@@ -42,6 +42,31 @@ def test_scores_stand_beside_baselines():
     assert list(numbers.metrics["held_out"]) == ["latopo", "ridge regression", "mean"]
 
 
+def test_weights_and_balance():
+    weighted = TABLE.assign(w=[str(row % 3) for row in range(ROWS)])
+    request = FitRequest("y", test_fraction=0.0, parameters=QUICK, weight_column="w", class_weight="balanced")
+    estimator = fit_table(weighted, request, lambda line: None).run.estimator
+    assert estimator.class_weight == "balanced"
+    assert estimator.complex_.num_nodes == sum(row % 3 > 0 for row in range(ROWS))  # weight 0 is no row
+    assert "w" not in [column.name for column in fit_table(weighted, request, print).run.preprocessing.columns]
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"weight_column": "colour"}, "expected a finite number"),
+        ({"weight_column": "nobody"}, "--weight 'nobody'"),
+        ({"weight_column": "minus"}, "row 1 has no weight"),
+        ({"class_weight": "rare"}, "--class-weight must be balanced"),
+        ({"class_weight": "balanced", "target": "x"}, "is for classes"),
+    ],
+)
+def test_bad_weights(changes, message):
+    request = FitRequest(**{"target": "y", "parameters": QUICK, **changes})
+    with pytest.raises(LatopoError, match=message):
+        fit_table(TABLE.assign(minus="-1"), request, lambda line: None)
+
+
 @pytest.mark.parametrize("task", ["classification", "regression"])
 def test_all_rows(task):
     target = "y" if task == "classification" else "x"

@@ -32,6 +32,12 @@ def fit(
     ] = None,
     max_length: Annotated[int, typer.Option(help="Most sides that a polygon may have.")] = 4,
     epochs: Annotated[int | None, typer.Option(help="Maximum number of epochs.")] = None,
+    class_weight: Annotated[
+        str | None, typer.Option(help="balanced: rows of rare classes count more, each class as much as any other.")
+    ] = None,
+    weight_column: Annotated[
+        str | None, typer.Option("--weight", help="Column of weights: how much each row counts; not learned from.")
+    ] = None,
     max_anchors: Annotated[
         int | None,
         typer.Option(help="Fit a random sample of this many rows; by default of 100,000, if there are more."),
@@ -62,7 +68,7 @@ def fit(
         parameters["max_epochs"] = epochs
     request = FitRequest(
         target, task, tuple(drop or ()), tuple(categorical or ()), id_column, graph, encoding, test_fraction, seed,
-        labels, parameters,
+        labels, parameters, weight_column, class_weight,
     )  # fmt: skip
     result = fit_table(
         frame,
@@ -131,10 +137,17 @@ def _draw(result: "FitResult", path: Path) -> bool:
 
 
 def _report(metrics: dict[str, Any], folder: Path, picture: bool, quiet: bool) -> None:
+    from latopo.table.scores import score_lines
+
     if not quiet:
         learned, rows = metrics["learned_rows"], metrics["training_rows"]
-        part = f"; the other {rows - learned:,} training rows were left out (--max-anchors)" if learned < rows else ""
-        typer.echo(f"{metrics['edges']:,} edges and {metrics['polygons']:,} polygons over {learned:,} rows{part}")
+        left = f"; the other {rows - learned:,} training rows " * (learned < rows)
+        why = (
+            ("equal one of these" if metrics["max_anchors"] is None else "were left out (--max-anchors)")
+            if left
+            else ""
+        )
+        typer.echo(f"{metrics['edges']:,} edges and {metrics['polygons']:,} polygons over {learned:,} rows{left}{why}")
         typer.echo(f"run: {folder}" + (f"; picture: {folder / 'complex.png'}" if picture else ""))
     held_out = metrics["held_out_rows"]
     if "held_out" not in metrics:
@@ -142,3 +155,6 @@ def _report(metrics: dict[str, Any], folder: Path, picture: bool, quiet: bool) -
         return
     scores = " · ".join(f"{name} {score:.3f}" for name, score in metrics["held_out"].items())
     typer.echo(f"held-out {metrics['score']} ({held_out:,} rows): {scores}")
+    if not quiet:
+        for line in score_lines(metrics):
+            typer.echo(line)

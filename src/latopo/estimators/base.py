@@ -20,6 +20,7 @@ from latopo.errors import LatopoError, TooManyCellsError
 from latopo.estimators.progress import epoch_progress, time_note
 from latopo.estimators.scaling import Scaling
 from latopo.estimators.splitting import interleaved, validation_split
+from latopo.estimators.weighting import DistinctRows, distinct_rows
 from latopo.models import SYSTEMS, Model, System, find_system
 from latopo.models.branches import FittedLatent
 from latopo.neighbors.search import Method
@@ -86,27 +87,42 @@ class DCMEstimator(BaseEstimator):
         return tags
 
     @plain_torch()
-    def _fit(self, X: Any, target: NDArray[Any], labelled: NDArray[np.bool_], num_classes: int, edge_index: Any) -> Any:
+    def _fit(
+        self,
+        X: Any,
+        target: NDArray[Any],
+        labelled: NDArray[np.bool_],
+        num_classes: int,
+        edge_index: Any,
+        weights: FloatArray | None = None,
+    ) -> Any:
         """Train on checked data and answer for every row; ``target``: classes from 0, or values (``num_classes`` 0)."""
         name = type(self).__name__
         self.__dict__.pop("_model", None)  # a fit that fails leaves no mixture of two
         random = self._check_parameters()
         seed = int(random.randint(2**31 - 1))
         edges = _edge_tensor(name, edge_index, X.shape[0])
-        self.anchor_rows_ = self._anchor_rows(labelled, target if num_classes else None, random)
+        system = self._system(edges is not None, bool(labelled.all()), weights is not None)
+        if system.model.solves and weights is not None:
+            raise LatopoError(f"{name}: the model {self.model!r} takes no weights; choose another model")
+        # A row of a given graph is a node whatever it equals, and a system that solves for its weights takes no others.
+        nodes = self._nodes(X, target, labelled, weights, edges is not None or system.model.solves)
+        chosen = self._chosen_nodes(labelled[nodes.rows], target[nodes.rows] if num_classes else None, random)
+        self.anchor_rows_, weight = nodes.rows[chosen], nodes.weight[chosen]
         anchors, edges = X[self.anchor_rows_], _induced(edges, self.anchor_rows_, X.shape[0])
-        system = self._system(edges is not None, bool(labelled.all()))
         # A system that solves for its weights compares the rows as they are.
         self._scaling = Scaling.none(X.shape[1]) if system.model.solves else Scaling.of(name, anchors)
         x = self._scaling.apply(anchors)
-        target, labelled = target[self.anchor_rows_], labelled[self.anchor_rows_]
+        target, labelled = target[self.anchor_rows_], labelled[self.anchor_rows_] & (weight > 0)
         index = np.flatnonzero(labelled)
-        fraction = self.validation_fraction if self._stops_early(index.size) and not system.model.solves else 0.0
+        rows = float(weight[index].sum())  # a row of weight 2 is two rows
+        fraction = self.validation_fraction if self._stops_early(rows) and not system.model.solves else 0.0
         parts = validation_split(index, target[index] if num_classes else None, fraction, random)
         with seeded(seed):
-            model = self._build(system, x.size(0), index.size, x.size(1), max(num_classes, 1), edges is not None)
+            model = self._build(system, x.size(0), rows, x.size(1), max(num_classes, 1), edges is not None)
         seen = x if model.solves else x.float()
-        result = self._train(model, seen, torch.from_numpy(target), edges, parts, num_classes, seed, index.size)
+        targets = torch.from_numpy(target), None if (weight == 1).all() else torch.from_numpy(weight)
+        result = self._train(model, seen, *targets, edges, parts, num_classes, seed, rows)
         self.history_, self.best_epoch_ = result.history, result.best_epoch
         self.target_mean_, self.target_scale_ = result.target_mean, result.target_scale
         with torch.no_grad():
@@ -114,7 +130,15 @@ class DCMEstimator(BaseEstimator):
         self._adopt(model, fitted, output.complex)
         if self.verbose and (found := model.search_report()) is not None:
             print(f"neighbours: {found}", file=sys.stderr)
-        return self._all_rows(X, output.prediction)
+        return self._all_rows(X, output.prediction, nodes.node)
+
+    def _nodes(
+        self, X: Any, target: NDArray[Any], labelled: NDArray[np.bool_], weights: FloatArray | None, each: bool
+    ) -> DistinctRows:
+        """The nodes that the rows become: ``each`` of them one, or equal rows together."""
+        nodes = None if each else distinct_rows(X, target, labelled, weights)
+        every = np.arange(X.shape[0])
+        return nodes or DistinctRows(every, every, np.ones(len(every)) if weights is None else weights)
 
     def _check_parameters(self) -> np.random.RandomState:
         """Refuse bad parameters by name; returns the source of random numbers."""
@@ -132,10 +156,10 @@ class DCMEstimator(BaseEstimator):
                 f"got {self.random_state!r}"
             ) from error
 
-    def _width(self, labelled: int) -> int:
+    def _width(self, labelled: float) -> int:
         return (32 if labelled < _MANY else 64) if self.hidden_channels == "auto" else self.hidden_channels
 
-    def _decay(self, labelled: int) -> float:
+    def _decay(self, labelled: float) -> float:
         # A prior weighs as much as a fixed number of rows: the more rows, the less it counts beside their mean loss.
         return min(0.03, 15 / labelled) if self.weight_decay == "auto" else self.weight_decay
 
@@ -146,13 +170,13 @@ class DCMEstimator(BaseEstimator):
             return "exact"
         return "exact" if rows <= _CERTIFIED else "certified" if rows <= _APPROXIMATE else "approximate"
 
-    def _stops_early(self, labelled: int) -> bool:
+    def _stops_early(self, labelled: float) -> bool:
         return labelled >= _ENOUGH_TO_STOP if self.early_stopping == "auto" else bool(self.early_stopping)
 
-    def _anchor_rows(
+    def _chosen_nodes(
         self, labelled: NDArray[np.bool_], classes: NDArray[Any] | None, random: np.random.RandomState
     ) -> NDArray[np.int64]:
-        """The rows that make the complex: all, or a random part, labelled rows first, with each class its share."""
+        """The nodes that make the complex: all, or a random part, labelled ones first, with each class its share."""
         most = _ANCHORS if self.max_anchors == "auto" else self.max_anchors
         if most is None or len(labelled) <= most:
             return np.arange(len(labelled))
@@ -164,25 +188,31 @@ class DCMEstimator(BaseEstimator):
         order = order[np.argsort(~labelled[order], kind="stable")]
         return np.sort(order[:most])
 
-    def _all_rows(self, X: Any, prediction: Tensor) -> FloatArray:
-        """Predictions within the complex, and for the rows that ``max_anchors`` left out as for queries."""
+    def _all_rows(self, X: Any, prediction: Tensor, node: NDArray[np.int64]) -> FloatArray:
+        """Predictions within the complex; rows that ``max_anchors`` or a weight of 0 left out are answered as queries.
+
+        ``node``: the node of each row before ``max_anchors``, −1 for none.
+        """
         answers = np.empty((X.shape[0], prediction.size(1)))
-        answers[self.anchor_rows_] = prediction.numpy()
-        left = np.setdiff1d(np.arange(X.shape[0]), self.anchor_rows_)
+        number = np.full(X.shape[0] + 1, -1)
+        number[node[self.anchor_rows_]] = np.arange(len(self.anchor_rows_))  # the last, −1, stays
+        place = number[node]
+        answers[place >= 0] = prediction.numpy()[place[place >= 0]]
+        left = np.flatnonzero(place < 0)
         for start, stop in row_blocks(left.size, _ANSWERED):
             answers[left[start:stop]] = self._join(X[left[start:stop]]).prediction.numpy()
         return answers
 
-    def _system(self, graph: bool, all_labelled: bool) -> System:
+    def _system(self, graph: bool, all_labelled: bool, weighted: bool) -> System:
         """The named system; by default the one for a given graph, for few labels, or for labels everywhere."""
         if self.model != "auto":
             return find_system(self.model)
-        if graph or all_labelled or not self._few_labels:
+        if graph or all_labelled or weighted or not self._few_labels:
             return find_system("dcm-judged" if graph else "dcm-plus")
         return find_system("alpha-diffusion")
 
     def _build(
-        self, system: System, rows: int, labelled: int, in_channels: int, out_channels: int, graph: bool
+        self, system: System, rows: int, labelled: float, in_channels: int, out_channels: int, graph: bool
     ) -> Model:
         known = names_of(system.settings)
         changes: dict[str, Any] = {"hidden_channels": self._width(labelled), "dropout": self.dropout}
@@ -204,11 +234,12 @@ class DCMEstimator(BaseEstimator):
         model: Model,
         x: Tensor,
         y: Tensor,
+        weight: Tensor | None,
         edges: Tensor | None,
         parts: tuple[NDArray[np.int64], NDArray[np.int64]],
         num_classes: int,
         seed: int,
-        labelled: int,
+        labelled: float,
     ) -> Any:
         device = find_device(self.device)
         settings = TrainingSettings(
@@ -227,7 +258,7 @@ class DCMEstimator(BaseEstimator):
         with epoch_progress(1 if model.solves else int(self.max_epochs), bool(self.verbose), label) as on_epoch:
             return train(
                 model, x.to(device), y.to(device), moved, rows, chosen, settings,
-                num_classes=num_classes, on_epoch=on_epoch,
+                num_classes=num_classes, weight=None if weight is None else weight.to(device), on_epoch=on_epoch,
             )  # fmt: skip
 
     def _adopt(self, model: Model, fitted: FittedLatent | None, cells: CellComplex | None) -> None:

@@ -1,5 +1,6 @@
 """Classification of table rows on a learned cell complex."""
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -10,10 +11,12 @@ from sklearn.utils.validation import column_or_1d, validate_data
 
 from latopo.errors import LatopoError
 from latopo.estimators.base import DCMEstimator
+from latopo.estimators.weighting import class_weights, row_weights
 
 __all__ = ["DCMClassifier", "class_targets"]
 
 
+@dataclass(eq=False, repr=False)
 class DCMClassifier(ClassifierMixin, DCMEstimator):
     """Classifier that learns a cell complex over the training rows and lets every new row join it.
 
@@ -54,6 +57,8 @@ class DCMClassifier(ClassifierMixin, DCMEstimator):
         device: where training runs: ``"auto"`` (a GPU if there is one), ``"cpu"``, ``"cuda"``. Queries run in float64
             on the CPU.
         verbose: 1 prints the expected time and a progress bar.
+        class_weight: how much the rows of a class count: None (all alike), ``"balanced"`` (each class as much as any
+            other), or a dictionary from classes to weights.
 
     Attributes:
         classes_: the classes.
@@ -73,18 +78,30 @@ class DCMClassifier(ClassifierMixin, DCMEstimator):
         True
     """
 
-    def fit(self, X: Any, y: Any, edge_index: Any = None) -> "DCMClassifier":
+    _: KW_ONLY
+    class_weight: Any = None
+
+    def fit(self, X: Any, y: Any, edge_index: Any = None, sample_weight: Any = None) -> "DCMClassifier":
         """Learn the complex and the classes.
+
+        Equal rows of one class are one node of the complex, which counts as often as they do.
 
         Args:
             X: features [N, d], an array, a data frame or a sparse matrix.
             y: classes [N], numbers or strings.
             edge_index: a given graph over the rows [2, E], if there is one; queries have no edges in it.
+            sample_weight: how much each row counts in the loss [N]: 2 is like the row twice, 0 like no such row. What
+                the weights sum to counts as the number of rows, so weights with the mean 1 are the usual ones.
         """
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64, ensure_min_samples=2)
         y = column_or_1d(y, warn=True)
-        classes, target, labelled = class_targets(type(self).__name__, y, self.unlabelled)
-        prediction = self._fit(X, target, labelled, len(classes), edge_index)
+        name = type(self).__name__
+        weights = row_weights(sample_weight, X)
+        classes, target, labelled = class_targets(name, y, self.unlabelled)
+        weights = class_weights(name, self.class_weight, classes, target, labelled, weights)
+        if weights is not None and len(np.unique(target[labelled & (weights > 0)])) < 2:
+            raise LatopoError(f"{name}: sample_weight or class_weight is zero for all classes but one; two must count")
+        prediction = self._fit(X, target, labelled, len(classes), edge_index, weights)
         self.classes_ = classes
         self.transduction_ = self.classes_[prediction.argmax(axis=1)]
         return self

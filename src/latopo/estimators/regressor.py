@@ -11,6 +11,7 @@ from sklearn.utils.validation import _check_y, check_consistent_length, validate
 
 from latopo.errors import LatopoError
 from latopo.estimators.base import DCMEstimator
+from latopo.estimators.weighting import row_weights
 
 __all__ = ["DCMRegressor", "regression_target"]
 
@@ -34,13 +35,13 @@ class DCMRegressor(RegressorMixin, DCMEstimator):
         True
     """
 
-    def fit(self, X: Any, y: Any, edge_index: Any = None) -> "DCMRegressor":
-        """Learn the complex and the values; ``edge_index`` as in :meth:`DCMClassifier.fit`."""
+    def fit(self, X: Any, y: Any, edge_index: Any = None, sample_weight: Any = None) -> "DCMRegressor":
+        """Learn the complex and the values; ``edge_index`` and ``sample_weight`` as in :meth:`DCMClassifier.fit`."""
         X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, ensure_min_samples=2)
         target, labelled = regression_target(type(self).__name__, y, self.unlabelled)
         check_consistent_length(X, target)
-        unit = target_unit(target)
-        prediction = self._fit(X, target / unit, labelled, 0, edge_index)
+        unit, weights = target_unit(target), row_weights(sample_weight, X)
+        prediction = self._fit(X, target / unit, labelled, 0, edge_index, weights)
         self.target_mean_, self.target_scale_ = self.target_mean_ * unit, self.target_scale_ * unit
         self.transduction_ = self._in_units(prediction)
         return self

@@ -106,11 +106,9 @@ def _describe(estimator: DCMEstimator) -> dict[str, Any]:
             f"save_estimator: the classes are of type {classes.dtype}, expected numbers or texts; fit with "
             "y.astype(str)"
         )
-    parameters = {
-        name: value.item() if isinstance(value, np.generic) else value
-        for name, value in estimator.get_params().items()
-        if name != "random_state"
-    }
+    parameters = {name: _plain(value) for name, value in estimator.get_params().items() if name != "random_state"}
+    if isinstance(parameters.get("class_weight"), dict):  # JSON would make texts of its keys
+        parameters["class_weight"] = [[_plain(key), float(value)] for key, value in parameters["class_weight"].items()]
     return {
         "format": FORMAT,
         "latopo": __version__,
@@ -124,8 +122,15 @@ def _describe(estimator: DCMEstimator) -> dict[str, Any]:
     }
 
 
+def _plain(value: Any) -> Any:
+    return value.item() if isinstance(value, np.generic) else value
+
+
 def _restore(source: Path, described: dict[str, Any]) -> DCMEstimator:
-    estimator = _CLASSES[described["class"]](**described["parameters"])
+    parameters = described["parameters"]
+    if isinstance(parameters.get("class_weight"), list):
+        parameters["class_weight"] = dict(parameters["class_weight"])
+    estimator = _CLASSES[described["class"]](**parameters)
     model = load_model(source).double()
     tensors = from_bytes(read_stored(source / "features.safetensors"))
     estimator.n_features_in_ = described["features"]

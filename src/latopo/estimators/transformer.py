@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_consistent_length, column_or_1d, vali
 from latopo.estimators.base import DCMEstimator
 from latopo.estimators.classifier import class_targets
 from latopo.estimators.regressor import regression_target
+from latopo.estimators.weighting import row_weights
 
 __all__ = ["DCMTransformer"]
 
@@ -39,22 +40,23 @@ class DCMTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, DCMEstim
         tags.transformer_tags.preserves_dtype = ["float64"]
         return tags
 
-    def fit(self, X: Any, y: Any, edge_index: Any = None) -> "DCMTransformer":
-        """Learn the complex and the features for ``y``; ``edge_index`` as in :meth:`DCMClassifier.fit`."""
+    def fit(self, X: Any, y: Any, edge_index: Any = None, sample_weight: Any = None) -> "DCMTransformer":
+        """Learn the complex and the features for ``y``; the others as in :meth:`DCMClassifier.fit`."""
         if self.unlabelled == "nan":  # values, some of them missing: checked there
             X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, ensure_min_samples=2)
         else:
             X, y = validate_data(
                 self, X, y, accept_sparse="csr", dtype=np.float64, ensure_min_samples=2, multi_output=False
             )
+        weights = row_weights(sample_weight, X)
         if self.unlabelled == "nan" or type_of_target(y) == "continuous":
             values, labelled = regression_target(type(self).__name__, y, self.unlabelled)
             check_consistent_length(X, values)
-            self._fit(X, values, labelled, 0, edge_index)
+            self._fit(X, values, labelled, 0, edge_index, weights)
         else:
             y = column_or_1d(y, warn=True)
             classes, numbers, labelled = class_targets(type(self).__name__, y, self.unlabelled)
-            self._fit(X, numbers, labelled, len(classes), edge_index)
+            self._fit(X, numbers, labelled, len(classes), edge_index, weights)
         return self
 
     @property

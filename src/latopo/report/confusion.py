@@ -1,6 +1,6 @@
 """Which classes are taken for which."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -19,6 +19,18 @@ class Confusion(NamedTuple):
     correct: int  # points, over all classes
     total: int
     kind: str  # the points it counts: "test", "training" or neither
+
+    def recall(self, code: int) -> float | None:
+        """Share of the points of a class that were predicted as such; None if there are none."""
+        return _share(self.matrix[code, code], self.matrix[code].sum())
+
+    def precision(self, code: int) -> float | None:
+        """Share of the points predicted as a class that belong to it; None if there are none."""
+        return _share(self.matrix[code, code], self.matrix[:, code].sum())
+
+
+def _share(part: Any, whole: Any) -> float | None:
+    return float(part / whole) if whole else None
 
 
 def confusion_matrix(points: Points) -> IntArray | None:

@@ -9,6 +9,7 @@ from latopo.complex import CellComplex
 from latopo.draw import Snapshot
 from latopo.report.report_data import TRAIN, Baseline, History, Points, ReportData, Score
 from latopo.table.fit_folder import read_run_file
+from latopo.table.scores import SCORE_NAMES
 
 __all__ = ["read_fit_run"]
 
@@ -33,26 +34,31 @@ def read_fit_run(folder: Path) -> ReportData:
     epochs, points = (
         read_run_file(folder, name) if (folder / name).is_file() else None for name in ("history.json", "points.json")
     )
+    confusion = metrics.get("confusion") or {"classes": []}
+    classes = confusion["classes"]
     history: History = {name: [epoch[name] for epoch in epochs] for name in epochs[0]} if epochs else {}
     return ReportData(
         title=f"Predicting {settings['target']}",
         story=_story(settings["target"], metrics),
         score=_score(metrics),
-        points=_points(points, tuple(map(str, names)), settings["task"] == "classification"),
+        points=_points(points, tuple(map(str, names)), settings["task"] == "classification", classes),
         snapshots=(Snapshot(CellComplex.load(folder / "complex.safetensors"), title="Fitted complex"),),
         histories={"fit": history} if history else {},
+        confusion=np.array(confusion["matrix"], np.int64) if classes else None,
         settings={**settings, **{name: value for name, value in metrics.items() if not isinstance(value, dict)}},
     )
 
 
-def _points(content: dict[str, Any] | None, names: tuple[str, ...], has_classes: bool) -> Points | None:
+def _points(
+    content: dict[str, Any] | None, names: tuple[str, ...], has_classes: bool, classes: list[str]
+) -> Points | None:
     if content is None:
-        return Points(np.full(len(names), -1), ("unknown",), names) if has_classes else None
+        return Points(np.full(len(names), -1), tuple(classes) or ("unknown",), names) if has_classes else None
     if not has_classes:
         values, guesses = (np.array(content[name], np.float64) for name in ("target", "prediction"))
         return Points(values, names=names, predictions=guesses)
-    classes = sorted({*content["target"], *content["prediction"]} - {None})
-    code = {None: -1, **{name: number for number, name in enumerate(classes)}}
+    classes = classes or sorted({*content["target"], *content["prediction"]} - {None})
+    code: dict[str | None, int] = {None: -1, **{name: number for number, name in enumerate(classes)}}
     labels, guesses = (np.array([code[cell] for cell in content[name]]) for name in ("target", "prediction"))
     confidence = np.array(content["probability"], np.float64) if "probability" in content else None
     roles = np.where(labels < 0, -1, TRAIN)  # rows that were held out are not in the complex
@@ -83,4 +89,8 @@ def _score(metrics: dict[str, Any]) -> Score | None:
     baselines = tuple(Baseline(name, value, _BASELINE_WORDS.get(name, "")) for name, value in others.items())
     metric = "accuracy" if metrics["score"] == "accuracy" else "r2"
     kind = "rows whose label was hidden" if metrics.get("labels_hidden") else "held-out rows"
-    return Score(scores["latopo"], metric, f"{metrics['held_out_rows']:,} {kind}", baselines=baselines)
+    more = {
+        model: {SCORE_NAMES.get(name, name): value for name, value in found.items() if name != metrics["score"]}
+        for model, found in metrics.get("held_out_scores", {}).items()
+    }
+    return Score(scores["latopo"], metric, f"{metrics['held_out_rows']:,} {kind}", None, baselines, more)

@@ -91,7 +91,12 @@ def _template() -> Template:
         loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
     environment.policies["json.dumps_kwargs"] = {"allow_nan": False, "separators": (",", ":")}
-    environment.filters |= {"percent": words.percent, "probability": words.probability, "number": "{:,}".format}
+    environment.filters |= {
+        "percent": words.percent,
+        "probability": words.probability,
+        "number": "{:,}".format,
+        "score": "{:.4g}".format,
+    }
     environment.globals |= {"words": words, "version": __version__}
     return environment.get_template("page.html")
 

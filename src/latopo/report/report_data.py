@@ -39,6 +39,7 @@ class Score:
     where: str = "test points"  #: it was measured on, in words
     spread: float | None = None  #: standard deviation over folds, None for one fold
     baselines: tuple[Baseline, ...] = ()  #: what others reach on the same points
+    more: Mapping[str, Mapping[str, float]] = field(default_factory=dict)  #: model → other scores by name
 
 
 @dataclass(frozen=True, eq=False)

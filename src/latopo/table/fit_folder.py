@@ -27,7 +27,15 @@ _MARK = "run.json"
 # What these files must hold, for all who read them.
 _FORMS: dict[str, Any] = {
     _MARK: {"format": int, "target": str, "task": {"classification", "regression"}, "id_column": str | None},
-    "metrics.json": {"score": str, "training_rows": int, "held_out_rows": int, "held_out": dict | None},
+    "metrics.json": {
+        "score": str,
+        "training_rows": int,
+        "held_out_rows": int,
+        "held_out": dict | None,
+        "held_out_scores": dict | None,
+        "confusion": dict | None,
+        "per_class": list | None,
+    },
     "points.json": {"target": list, "prediction": list},
     "anchors.json": list,
     "history.json": [dict],

@@ -13,11 +13,12 @@ from sklearn.base import clone
 
 from latopo.errors import LatopoError
 from latopo.estimators import DCMClassifier, DCMRegressor
-from latopo.estimators.regressor import target_unit
+from latopo.table.columns import parse_cells, read_cells
 from latopo.table.few_labels import WITHOUT, hide_labels, semi_supervised_scores
 from latopo.table.fit_folder import FittedRun
 from latopo.table.preprocessing import Preprocessing
 from latopo.table.reading import read_edges, read_ids
+from latopo.table.scores import measure_fit
 from latopo.table.target import Target, read_target
 
 __all__ = ["FitRequest", "FitResult", "fit_table"]
@@ -40,6 +41,8 @@ class FitRequest:
     seed: int = 0
     labels: int | None = None  # so many per class are kept, and the others hidden and scored
     parameters: Mapping[str, Any] = field(default_factory=dict)  # of the estimator
+    weight_column: str | None = None  # how much each training row counts
+    class_weight: str | None = None  # or "balanced"
 
 
 class FitResult(NamedTuple):
@@ -67,7 +70,9 @@ def fit_table(frame: pd.DataFrame, request: FitRequest, say: Callable[[str], Non
         target, test = hide_labels(target, request.labels, request.seed)
         train = np.arange(len(frame))
     # All cells are checked before the training; medians and categories of held-out rows would be a look at the test.
-    features = frame.drop(columns={request.target, request.id_column, *request.drop} - {None})
+    others = {request.target, request.id_column, request.weight_column, *request.drop} - {None}
+    features = frame.drop(columns=others)
+    weights = _weights(frame, request.weight_column)
     preprocessing = Preprocessing.fit(features, request.categorical, train)
     for line in _summary(len(frame), preprocessing, target):
         say(line)
@@ -78,12 +83,15 @@ def fit_table(frame: pd.DataFrame, request: FitRequest, say: Callable[[str], Non
     estimator = _estimator(target, request)
     labelled = target.labelled[train]
     seen = np.where(labelled, target.values[train], "" if target.task == "classification" else np.nan)
-    estimator.fit(X, seen, edge_index=_edges_between(edges, train, say))
-    metrics = _metrics(estimator, len(train), (X[labelled], seen[labelled]), (X_test, truth[test]))
+    given = _edges_between(edges, train, say)
+    estimator.fit(X, seen, given, None if weights is None else weights[train])
+    metrics = measure_fit(estimator, len(train), (X[labelled], seen[labelled]), (X_test, truth[test]))
     metrics |= {"labelled_rows": int(labelled.sum()), "labels_hidden": request.labels is not None}
     if "held_out" in metrics and target.task == "classification" and not labelled.all():
         if request.labels is not None:  # the test rows are part of the complex
             metrics["held_out"]["latopo"] = float((estimator.transduction_[test] == truth[test]).mean())
+            for name in ("held_out_scores", "confusion", "per_class"):  # those are of rows that join it
+                del metrics[name]
         alone = clone(estimator).set_params(unlabelled=None, model="alpha-diffusion", verbose=0)
         more = semi_supervised_scores(alone, X, seen, labelled, (X_test, truth[test]))
         metrics["held_out"] = {"latopo": metrics["held_out"].pop("latopo"), **more, **metrics["held_out"]}
@@ -104,8 +112,14 @@ def _brought(scores: Mapping[str, float], unlabelled: int) -> str:
 
 
 def _check(frame: pd.DataFrame, request: FitRequest) -> None:
-    named = {"--target": [request.target], "--drop": request.drop, "--categorical": request.categorical}
-    for option, names in {**named, "--id": filter(None, [request.id_column])}.items():
+    named: dict[str, Iterable[str]] = {
+        "--target": [request.target],
+        "--drop": request.drop,
+        "--categorical": request.categorical,
+        "--id": filter(None, [request.id_column]),
+        "--weight": filter(None, [request.weight_column]),
+    }
+    for option, names in named.items():
         for name in names:
             if name not in frame.columns:
                 known = ", ".join(map(repr, frame.columns[:20]))
@@ -163,53 +177,22 @@ def _edges_between(edges: IntArray | None, rows: IntArray, say: Callable[[str], 
     return np.searchsorted(rows, edges[:, inside])
 
 
+def _weights(frame: pd.DataFrame, name: str | None) -> NDArray[np.float64] | None:
+    if name is None:
+        return None
+    weights = parse_cells(name, "number", read_cells(frame[name]))
+    bad = ~(weights >= 0)  # NaN, too
+    if bad.any():
+        raise LatopoError(f"--weight {name!r}: row {bad.argmax() + 1} has no weight of at least 0")
+    return weights
+
+
 def _estimator(target: Target, request: FitRequest) -> Any:
     kind, no_label = (DCMClassifier, "") if target.task == "classification" else (DCMRegressor, "nan")
     unlabelled = None if target.labelled.all() else no_label
-    return kind(unlabelled=unlabelled, random_state=request.seed, **request.parameters)
-
-
-def _metrics(estimator: Any, training_rows: int, train: tuple[Any, Any], test: tuple[Any, Any]) -> dict[str, Any]:
-    """Held-out scores of the estimator and of two baselines on the same features, and the size of the complex."""
-    has_classes, cx = isinstance(estimator, DCMClassifier), estimator.complex_
-    metrics: dict[str, Any] = {
-        "score": "accuracy" if has_classes else "R2",
-        "training_rows": training_rows,
-        "learned_rows": cx.num_nodes,  # fewer with max_anchors
-        "held_out_rows": len(test[1]),
-        "edges": cx.num_edges,
-        "polygons": cx.num_polygons,
-        "best_epoch": estimator.best_epoch_,
-        "neighbors": None if (found := estimator._model.search_report()) is None else str(found),
-    }
-    if len(test[1]) > (0 if has_classes else 1):
-        if has_classes:
-            baselines = {name: baseline.fit(*train) for name, baseline in _baselines(has_classes).items()}
-            scored = {"latopo": estimator, **baselines}.items()
-            metrics["held_out"] = {name: float(model.score(*test)) for name, model in scored}
-        else:
-            metrics["held_out"] = _regression_scores(estimator, train, test)
-    return metrics
-
-
-def _regression_scores(estimator: Any, train: tuple[Any, Any], test: tuple[Any, Any]) -> dict[str, float]:
-    """R² of each, in units in which the squares of the target stay within float64."""
-    from sklearn.metrics import r2_score
-
-    unit = target_unit(np.concatenate([train[1], test[1]]))
-    guesses = {"latopo": estimator.predict(test[0]) / unit}
-    for name, baseline in _baselines(has_classes=False).items():
-        guesses[name] = baseline.fit(train[0], train[1] / unit).predict(test[0])
-    return {name: float(r2_score(test[1] / unit, guess)) for name, guess in guesses.items()}
-
-
-def _baselines(has_classes: bool) -> dict[str, Any]:
-    from sklearn.dummy import DummyClassifier, DummyRegressor
-    from sklearn.linear_model import LogisticRegression, RidgeCV
-    from sklearn.pipeline import make_pipeline
-    from sklearn.preprocessing import StandardScaler
-
-    if has_classes:
-        linear = make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000))
-        return {"logistic regression": linear, "most frequent class": DummyClassifier()}
-    return {"ridge regression": make_pipeline(StandardScaler(), RidgeCV()), "mean": DummyRegressor()}
+    balance: dict[str, Any] = {}
+    if request.class_weight is not None:
+        if target.task != "classification" or request.class_weight != "balanced":
+            raise LatopoError("--class-weight must be balanced, and is for classes; --weight names a column of weights")
+        balance = {"class_weight": "balanced"}
+    return kind(unlabelled=unlabelled, random_state=request.seed, **balance, **request.parameters)

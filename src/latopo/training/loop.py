@@ -67,6 +67,7 @@ def train(
     settings: TrainingSettings | None = None,
     *,
     num_classes: int,
+    weight: Tensor | None = None,
     on_epoch: OnEpoch | None = None,
 ) -> TrainingResult:
     """Train a model by Adam, choose the best epoch, and leave the model with the weights of that epoch.
@@ -91,6 +92,7 @@ def train(
         selection_index: nodes that choose the epoch, int64.
         settings: see :class:`~latopo.training.TrainingSettings`.
         num_classes: number of classes; 0 for regression.
+        weight: how much each node counts, [N]; all alike by default.
         on_epoch: called with every history row.
 
     Example:
@@ -103,7 +105,9 @@ def train(
         >>> train(model, x, y, None, nodes, nodes, TrainingSettings(epochs=30), num_classes=2).best_score
         1.0
     """
-    trainer = Trainer(model, x, y, edge_index, train_index, selection_index, settings, num_classes=num_classes)
+    trainer = Trainer(
+        model, x, y, edge_index, train_index, selection_index, settings, num_classes=num_classes, weight=weight
+    )
     try:
         trainer.advance(on_epoch=on_epoch)
     finally:
@@ -138,27 +142,26 @@ class Trainer:
         settings: TrainingSettings | None = None,
         *,
         num_classes: int,
+        weight: Tensor | None = None,
     ) -> None:
         """Prepare; no step is made yet."""
         with plain_torch():
-            self._prepare(model, _ordinary(x), y, edge_index, train_index, selection_index, settings, num_classes)
+            objective = Objective(y, train_index, selection_index, num_classes, weight)
+            self._prepare(model, _ordinary(x), edge_index, objective, settings)
 
     def _prepare(
         self,
         model: Model,
         x: Tensor,
-        y: Tensor,
         edge_index: Tensor | None,
-        train_index: Tensor,
-        selection_index: Tensor,
+        objective: Objective,
         settings: TrainingSettings | None,
-        num_classes: int,
     ) -> None:
+        y = objective.target
         if y.shape != (x.size(0),):
             raise LatopoError(f"train: y has shape {list(y.shape)}, expected one target for each of {x.size(0)} rows")
         self.x = x
         self.edges = None if edge_index is None else simple_edges("train", edge_index, x.size(0))
-        objective = Objective(y, train_index, selection_index, num_classes)
         settings = TrainingSettings() if settings is None else settings
         settings = replace(settings, epochs=1) if model.solves else settings
         self._start(model, objective, settings, (*MEASURES, *model.facts()))

@@ -21,6 +21,7 @@ class Objective:
         train_index: nodes to learn from, [n].
         selection_index: nodes that choose the best epoch, [m].
         num_classes: number of classes; 0 for regression.
+        weight: how much each node counts in the loss and in the score, [N]; all alike by default.
 
     Attributes:
         target: [N]; classes, or standardised values; −1 and 0 at the erased nodes.
@@ -33,8 +34,15 @@ class Objective:
         (tensor([-1.,  1.,  0.]), 2.0, 1.0)
     """
 
-    def __init__(self, y: Tensor, train_index: Tensor, selection_index: Tensor, num_classes: int) -> None:
-        self.num_classes = num_classes
+    def __init__(
+        self,
+        y: Tensor,
+        train_index: Tensor,
+        selection_index: Tensor,
+        num_classes: int,
+        weight: Tensor | None = None,
+    ) -> None:
+        self.num_classes, self.weight = num_classes, weight
         self.train_index, self.selection_index = train_index, selection_index
         for name, index in (("train_index", train_index), ("selection_index", selection_index)):
             _check_index(name, index, y)
@@ -70,14 +78,20 @@ class Objective:
 
     def batch_loss(self, prediction: Tensor, index: Tensor) -> Tensor:
         """Mean loss of the predictions [n, classes] or [n, 1] of these nodes alone, a scalar tensor."""
-        target = self.target[index]
+        target, reduction = self.target[index], "mean" if self.weight is None else "none"
         if self.num_classes:
-            return functional.cross_entropy(prediction, target)
-        return functional.mse_loss(prediction.flatten(), target.to(prediction.dtype))
+            loss = functional.cross_entropy(prediction, target, reduction=reduction)
+        else:
+            loss = functional.mse_loss(prediction.flatten(), target.to(prediction.dtype), reduction=reduction)
+        if self.weight is None:
+            return loss
+        share = self.weight[index].to(loss.dtype)
+        return loss @ (share / share.sum())
 
     def score(self, prediction: Tensor, index: Tensor) -> float:
         """Accuracy or R² at some nodes."""
-        return score(prediction[index], self.target[index], self.num_classes)
+        weight = None if self.weight is None else self.weight[index]
+        return score(prediction[index], self.target[index], self.num_classes, weight)
 
     def train_labels(self) -> Tensor | None:
         """Classes of the training nodes, −1 elsewhere, [N]; None for regression."""
@@ -88,12 +102,21 @@ class Objective:
         return labels
 
 
-def score(prediction: Tensor, target: Tensor, num_classes: int) -> float:
-    """Accuracy of class scores [n, classes], or R² of values [n, 1]; a constant target has R² 1 or 0."""
+def score(prediction: Tensor, target: Tensor, num_classes: int, weight: Tensor | None = None) -> float:
+    """Accuracy of class scores [n, classes], or R² of values [n, 1]; a constant target has R² 1 or 0.
+
+    With weights [n], nodes count that much.
+    """
+    share = torch.ones(len(target)) if weight is None else weight
+    share = (share / share.sum()).to(target.device, torch.float64)
     if num_classes:
-        return float((prediction.argmax(dim=1) == target).double().mean())
+        right = (prediction.argmax(dim=1) == target).double()
+        return float(right.mean() if weight is None else right @ share)
     target, guess = target.double(), prediction.flatten().double()
-    residual, total = (target - guess).square().sum(), (target - target.mean()).square().sum()
+    if weight is None:
+        residual, total = (target - guess).square().sum(), (target - target.mean()).square().sum()
+    else:
+        residual, total = share @ (target - guess).square(), share @ (target - share @ target).square()
     if total == 0:
         return float(residual == 0)
     return float(1 - residual / total)

@@ -1,0 +1,147 @@
+"""Scores on held-out rows: of the fitted model, and of two baselines on the same features."""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from latopo.estimators import DCMClassifier
+from latopo.estimators.regressor import target_unit
+
+__all__ = ["SCORE_NAMES", "measure_fit", "score_lines"]
+
+# Names in metrics.json → in words; the first of a task is the score.
+SCORE_NAMES = {
+    "accuracy": "accuracy",
+    "balanced_accuracy": "balanced accuracy",
+    "log_loss": "log loss",
+    "R2": "R2",
+    "mean_absolute_error": "mean absolute error",
+    "root_mean_squared_error": "root mean squared error",
+}
+_MOST_CLASSES = 10
+
+
+class Rows(NamedTuple):
+    """Features and targets."""
+
+    x: Any
+    y: Any
+
+
+def measure_fit(estimator: Any, training_rows: int, train: Sequence[Any], test: Sequence[Any]) -> dict[str, Any]:
+    """What ``metrics.json`` holds: scores on held-out rows, beside two baselines, and the size of the complex.
+
+    Args:
+        estimator: fitted on the training rows.
+        training_rows: how many these were, with those without a target.
+        train: features and targets of the training rows that have one; the baselines learn from them, all alike.
+        test: those of the held-out rows. Without any, or with one row for R2, there are no scores.
+    """
+    has_classes, cx, held_out = isinstance(estimator, DCMClassifier), estimator.complex_, Rows(*test)
+    metrics: dict[str, Any] = {
+        "score": "accuracy" if has_classes else "R2",
+        "training_rows": training_rows,
+        "learned_rows": cx.num_nodes,  # fewer with max_anchors, and where rows are equal
+        "held_out_rows": len(held_out.y),
+        "edges": cx.num_edges,
+        "polygons": cx.num_polygons,
+        "best_epoch": estimator.best_epoch_,
+        "max_anchors": estimator.max_anchors,
+        "neighbors": None if (found := estimator._model.search_report()) is None else str(found),
+    }
+    if len(held_out.y) <= (0 if has_classes else 1):
+        return metrics
+    scores = _class_scores(estimator, train, held_out) if has_classes else _value_scores(estimator, train, held_out)
+    metrics["held_out"] = {name: values[metrics["score"]] for name, values in scores.items()}
+    metrics["held_out_scores"] = scores
+    return {**metrics, **(_confusion(estimator, held_out) if has_classes else {})}
+
+
+def _class_scores(estimator: Any, train: Sequence[Any], test: Rows) -> dict[str, dict[str, float]]:
+    from sklearn.metrics import log_loss, recall_score
+
+    scores, known = {}, np.unique(test.y)
+    baselines = {name: model.fit(*train) for name, model in _baselines(has_classes=True).items()}
+    for name, model in {"latopo": estimator, **baselines}.items():
+        # Not balanced_accuracy_score: it warns if a class is predicted that no held-out row has.
+        recall = recall_score(test.y, model.predict(test.x), labels=known, average="macro", zero_division=0)
+        scores[name] = {
+            "accuracy": float(model.score(*test)),
+            "balanced_accuracy": float(recall),
+            "log_loss": float(log_loss(test.y, model.predict_proba(test.x), labels=model.classes_)),
+        }
+    return scores
+
+
+def _value_scores(estimator: Any, train: Sequence[Any], test: Rows) -> dict[str, dict[str, float]]:
+    """Measured in units in which the squares of the target stay within float64."""
+    from sklearn.metrics import r2_score
+
+    unit = target_unit(np.concatenate([train[1], test.y]))
+    guesses = {"latopo": estimator.predict(test.x) / unit}
+    for name, model in _baselines(has_classes=False).items():
+        guesses[name] = model.fit(train[0], train[1] / unit).predict(test.x)
+    scores = {}
+    for name, guess in guesses.items():
+        error = guess - test.y / unit
+        scores[name] = {
+            "R2": float(r2_score(test.y / unit, guess)),
+            "mean_absolute_error": float(unit * np.abs(error).mean()),
+            "root_mean_squared_error": float(unit * np.sqrt(np.square(error).mean())),
+        }
+    return scores
+
+
+def _confusion(estimator: Any, rows: Rows) -> dict[str, Any]:
+    """Which classes are taken for which, and how well each is found."""
+    from sklearn.metrics import confusion_matrix, precision_recall_fscore_support
+
+    guess, classes = estimator.predict(rows.x), estimator.classes_
+    columns = precision_recall_fscore_support(rows.y, guess, labels=classes, zero_division=0)
+    named = zip(classes.tolist(), *(column.tolist() for column in columns), strict=True)
+    return {
+        "confusion": {
+            "classes": classes.tolist(),
+            "matrix": confusion_matrix(rows.y, guess, labels=classes).tolist(),  # true by predicted
+        },
+        "per_class": [
+            {"class": name, "precision": precision, "recall": recall, "f1": f1, "rows": count}
+            for name, precision, recall, f1, count in named
+        ],
+    }
+
+
+def _baselines(has_classes: bool) -> dict[str, Any]:
+    from sklearn.dummy import DummyClassifier, DummyRegressor
+    from sklearn.linear_model import LogisticRegression, RidgeCV
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    if has_classes:
+        linear = make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000))
+        return {"logistic regression": linear, "most frequent class": DummyClassifier(strategy="prior")}
+    return {"ridge regression": make_pipeline(StandardScaler(), RidgeCV()), "mean": DummyRegressor()}
+
+
+def score_lines(metrics: dict[str, Any]) -> list[str]:
+    """The scores beside the first, and each class, as lines for a terminal.
+
+    Example:
+        >>> score_lines({"score": "R2", "held_out_scores": {"latopo": {"R2": 0.5, "mean_absolute_error": 2.0}}})
+        ['  mean absolute error: latopo 2']
+    """
+    scores = metrics.get("held_out_scores", {})
+    names = [name for name in scores.get("latopo", ()) if name != metrics["score"]]
+    lines = []
+    for name in names:
+        values = " · ".join(f"{model} {found[name]:.4g}" for model, found in scores.items())
+        lines.append(f"  {SCORE_NAMES[name]}: {values}")
+    classes = metrics.get("per_class", [])
+    for item in classes[:_MOST_CLASSES]:
+        label = item["class"] if str(item["class"]).isprintable() else repr(item["class"])
+        lines.append(
+            f"  class {label} ({item['rows']:,} rows): recall {item['recall']:.3f}, precision {item['precision']:.3f}"
+        )
+    left = len(classes) - _MOST_CLASSES
+    return [*lines, *([f"  … and {left} more classes (metrics.json)"] if left > 0 else [])]
