@@ -46,6 +46,7 @@ def test_default_parameters_are_stored_untouched():
         "validation_fraction": 0.1,
         "patience": 10,
         "search": "auto",
+        "bins": "auto",
         "max_anchors": "auto",
         "unlabelled": None,
         "random_state": None,

@@ -141,13 +141,9 @@ def _report(metrics: dict[str, Any], folder: Path, picture: bool, quiet: bool) -
 
     if not quiet:
         learned, rows = metrics["learned_rows"], metrics["training_rows"]
-        left = f"; the other {rows - learned:,} training rows " * (learned < rows)
-        why = (
-            ("equal one of these" if metrics["max_anchors"] is None else "were left out (--max-anchors)")
-            if left
-            else ""
-        )
-        typer.echo(f"{metrics['edges']:,} edges and {metrics['polygons']:,} polygons over {learned:,} rows{left}{why}")
+        why = "were left out (--max-anchors)" if isinstance(metrics["max_anchors"], int) else "equal one of these"
+        left = f"; the other {rows - learned:,} training rows {why}" if learned < rows else ""
+        typer.echo(f"{metrics['edges']:,} edges and {metrics['polygons']:,} polygons over {learned:,} rows{left}")
         typer.echo(f"run: {folder}" + (f"; picture: {folder / 'complex.png'}" if picture else ""))
     held_out = metrics["held_out_rows"]
     if "held_out" not in metrics:

@@ -17,6 +17,7 @@ from latopo._device import find_device
 from latopo._parallel import row_blocks
 from latopo.complex import CellComplex
 from latopo.errors import LatopoError, TooManyCellsError
+from latopo.estimators.choosing import choose_bins
 from latopo.estimators.progress import epoch_progress, time_note
 from latopo.estimators.scaling import Scaling
 from latopo.estimators.splitting import interleaved, validation_split
@@ -71,6 +72,7 @@ class DCMEstimator(BaseEstimator):
     validation_fraction: float = field(default=0.1, metadata={"at_least": 0, "below": 1})
     patience: int = field(default=10, metadata={"at_least": 1})
     search: Method = "auto"
+    bins: int | Literal["auto"] = field(default="auto", metadata={"at_least": 0, "at_most": 1000})
     max_anchors: int | Literal["auto"] | None = field(default="auto", metadata={"at_least": 2})
     unlabelled: Any = None
     random_state: Any = None
@@ -110,12 +112,14 @@ class DCMEstimator(BaseEstimator):
         chosen = self._chosen_nodes(labelled[nodes.rows], target[nodes.rows] if num_classes else None, random)
         self.anchor_rows_, weight = nodes.rows[chosen], nodes.weight[chosen]
         anchors, edges = X[self.anchor_rows_], _induced(edges, self.anchor_rows_, X.shape[0])
-        # A system that solves for its weights compares the rows as they are.
-        self._scaling = Scaling.none(X.shape[1]) if system.model.solves else Scaling.of(name, anchors)
-        x = self._scaling.apply(anchors)
         target, labelled = target[self.anchor_rows_], labelled[self.anchor_rows_] & (weight > 0)
         index = np.flatnonzero(labelled)
         rows = float(weight[index].sum())  # a row of weight 2 is two rows
+        # A system that solves for its weights compares the rows as they are.
+        plain = system.model.solves or edges is not None or sparse.issparse(X)
+        self.bins_ = 0 if plain else self._bins(anchors[index], target[index], num_classes, rows, seed)
+        self._scaling = Scaling.none(X.shape[1]) if system.model.solves else Scaling.of(name, anchors, self.bins_)
+        x = self._scaling.apply(anchors)
         fraction = self.validation_fraction if self._stops_early(rows) and not system.model.solves else 0.0
         parts = validation_split(index, target[index] if num_classes else None, fraction, random)
         with seeded(seed):
@@ -169,6 +173,14 @@ class DCMEstimator(BaseEstimator):
         if find_device(self.device).type != "cpu":
             return "exact"
         return "exact" if rows <= _CERTIFIED else "certified" if rows <= _APPROXIMATE else "approximate"
+
+    def _bins(self, x: FloatArray, target: NDArray[Any], num_classes: int, labelled: float, seed: int) -> int:
+        if self.bins != "auto":
+            return self.bins
+        choice = choose_bins(type(self).__name__, x, target, num_classes, self._decay(labelled), seed)
+        if self.verbose:
+            print(choice, file=sys.stderr)
+        return choice.bins
 
     def _stops_early(self, labelled: float) -> bool:
         return labelled >= _ENOUGH_TO_STOP if self.early_stopping == "auto" else bool(self.early_stopping)
@@ -272,9 +284,21 @@ class DCMEstimator(BaseEstimator):
         assert prob is not None
         self.edge_probabilities_ = prob.numpy()
 
+    def _checked(self, X: Any, *y: Any, **options: Any) -> Any:
+        """Features, and a target if there is one, as numbers; texts are answered by what turns them into numbers."""
+        try:
+            return validate_data(self, X, *y, accept_sparse="csr", dtype=np.float64, **options)
+        except ValueError as error:
+            if "could not convert string" not in str(error):
+                raise
+            raise LatopoError(
+                f"{type(self).__name__}: X has texts ({error}), expected numbers; put a latopo.table.TableEncoder() "
+                "before it, as in make_pipeline(TableEncoder(), ...)"
+            ) from error
+
     def _answers(self, X: Any) -> Answers:
         check_is_fitted(self)
-        return self._join(validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False))
+        return self._join(self._checked(X, reset=False))
 
     @plain_torch()
     def _join(self, X: Any) -> Answers:

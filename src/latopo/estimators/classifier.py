@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import column_or_1d, validate_data
+from sklearn.utils.validation import column_or_1d
 
 from latopo.errors import LatopoError
 from latopo.estimators.base import DCMEstimator
@@ -49,6 +49,9 @@ class DCMClassifier(ClassifierMixin, DCMEstimator):
             for every row, by row statistics of 2,048 sampled rows; ``"approximate"`` takes near ones without a proof,
             and measures the share that it finds. ``"auto"``: exact up to 10,000 rows, approximate from 30,000 on.
             Queries are always answered exactly.
+        bins: above 0, a number enters not only as it is, but by its place in so many quantile bins as well: the model
+            can bend at values, as trees do. ``"auto"``: 0 or 8, by a small inner cross-validation, which ``verbose``
+            prints with its time. Sparse matrices, and rows with a given graph, have none.
         max_anchors: with more rows than this (at least 2), a random part of them makes the complex and the others are
             not used, as all rows make it without a limit (None). ``"auto"``: 100,000.
         unlabelled: the value of ``y`` that means "no label", such as −1. Such rows take part in the topology, and the
@@ -68,6 +71,7 @@ class DCMClassifier(ClassifierMixin, DCMEstimator):
         anchor_rows_: numbers of the training rows in the complex: all, unless ``max_anchors`` cut them.
         history_: one dictionary per epoch.
         best_epoch_: the epoch whose weights were kept.
+        bins_: how many bins a column has at most, 0 for none.
         n_features_in_, feature_names_in_: as in scikit-learn.
 
     Example:
@@ -93,7 +97,7 @@ class DCMClassifier(ClassifierMixin, DCMEstimator):
             sample_weight: how much each row counts in the loss [N]: 2 is like the row twice, 0 like no such row. What
                 the weights sum to counts as the number of rows, so weights with the mean 1 are the usual ones.
         """
-        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64, ensure_min_samples=2)
+        X, y = self._checked(X, y, ensure_min_samples=2)
         y = column_or_1d(y, warn=True)
         name = type(self).__name__
         weights = row_weights(sample_weight, X)

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import RegressorMixin
 from sklearn.utils import check_array
-from sklearn.utils.validation import _check_y, check_consistent_length, validate_data
+from sklearn.utils.validation import _check_y, check_consistent_length
 
 from latopo.errors import LatopoError
 from latopo.estimators.base import DCMEstimator
@@ -37,7 +37,7 @@ class DCMRegressor(RegressorMixin, DCMEstimator):
 
     def fit(self, X: Any, y: Any, edge_index: Any = None, sample_weight: Any = None) -> "DCMRegressor":
         """Learn the complex and the values; ``edge_index`` and ``sample_weight`` as in :meth:`DCMClassifier.fit`."""
-        X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, ensure_min_samples=2)
+        X = self._checked(X, ensure_min_samples=2)
         target, labelled = regression_target(type(self).__name__, y, self.unlabelled)
         check_consistent_length(X, target)
         unit, weights = target_unit(target), row_weights(sample_weight, X)

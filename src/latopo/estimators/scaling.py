@@ -10,6 +10,7 @@ from torch import Tensor
 
 from latopo.data.features import csr_tensor
 from latopo.errors import LatopoError
+from latopo.estimators.piecewise import Bins
 
 __all__ = ["Scaling"]
 
@@ -24,12 +25,16 @@ class Scaling(NamedTuple):
     empty one has none).
     """
 
-    shift: FloatArray  # [d]
-    factor: FloatArray  # [d]
+    shift: FloatArray  # [d], with bins [d + C]
+    factor: FloatArray  # [d], with bins [d + C]
+    bins: Bins | None = None  # of dense columns, first
 
     @classmethod
-    def of(cls, caller: str, x: Any) -> "Scaling":
-        """From training rows [N, d], an array or a sparse CSR matrix."""
+    def of(cls, caller: str, x: Any, bins: int = 0) -> "Scaling":
+        """From training rows [N, d], an array or a sparse CSR matrix; arrays may have so many bins per column."""
+        if bins and not sparse.issparse(x):
+            found = Bins.of(x, bins)
+            return cls.of(caller, found.apply(x))._replace(bins=found)
         if sparse.issparse(x):
             shift = np.zeros(x.shape[1])
             size = np.asarray(abs(x).max(axis=0).todense()).ravel()
@@ -55,6 +60,7 @@ class Scaling(NamedTuple):
                 return torch.from_numpy(scaled.toarray())
             crow, col = (torch.from_numpy(part.astype(np.int64)) for part in (scaled.indptr, scaled.indices))
             return csr_tensor(crow, col, torch.from_numpy(scaled.data), scaled.shape)
+        x = x if self.bins is None else self.bins.apply(x)
         return torch.from_numpy((x - self.shift) * self.factor)
 
     def _offset(self, rows: int) -> Any:

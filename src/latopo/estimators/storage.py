@@ -23,6 +23,7 @@ from latopo.complex.storage import serialise
 from latopo.errors import LatopoError
 from latopo.estimators.base import DCMEstimator
 from latopo.estimators.classifier import DCMClassifier
+from latopo.estimators.piecewise import Bins
 from latopo.estimators.regressor import DCMRegressor
 from latopo.estimators.scaling import Scaling
 from latopo.estimators.transformer import DCMTransformer
@@ -65,8 +66,11 @@ def save_estimator(estimator: DCMEstimator, folder: str | os.PathLike[str]) -> N
     """
     check_is_fitted(estimator)
     files = {**model_files(estimator._model), "complex.safetensors": serialise(estimator.complex_._cells)}
-    shift, factor = (torch.from_numpy(part) for part in estimator._scaling)
-    tensors = {"shift": shift, "factor": factor, "anchor_rows": torch.from_numpy(estimator.anchor_rows_)}
+    scaling = estimator._scaling
+    arrays = {"shift": scaling.shift, "factor": scaling.factor, "anchor_rows": estimator.anchor_rows_}
+    if scaling.bins is not None:
+        arrays |= {f"bin_{name}": part for name, part in scaling.bins._asdict().items()}
+    tensors = {name: torch.from_numpy(array) for name, array in arrays.items()}
     if (fitted := estimator._fitted) is not None:
         tensors |= {"hidden": fitted.hidden, "x_aux": fitted.topology.x_aux}
     files["features.safetensors"] = to_bytes({name: tensor.contiguous() for name, tensor in tensors.items()})
@@ -142,7 +146,8 @@ def _restore(source: Path, described: dict[str, Any]) -> DCMEstimator:
             raise ValueError(f"{len(estimator.classes_)} classes, but the model has {model.out_channels}")
     estimator.target_mean_, estimator.target_scale_ = described["target"]
     estimator.anchor_rows_ = tensors["anchor_rows"].numpy()
-    estimator._scaling = Scaling(tensors["shift"].numpy(), tensors["factor"].numpy())
+    bins = Bins(*(tensors[f"bin_{name}"].numpy() for name in Bins._fields)) if "bin_low" in tensors else None
+    estimator._scaling = Scaling(tensors["shift"].numpy(), tensors["factor"].numpy(), bins)
     _check_numbers(tensors, described, model.in_channels)
     fitted, cells = None, CellComplex.load(source / "complex.safetensors")
     if described["polygon_rule"] is not None:
@@ -169,7 +174,11 @@ def _check_numbers(tensors: dict[str, torch.Tensor], described: dict[str, Any], 
     for name, tensor in tensors.items():
         if tensor.is_floating_point() and not bool(tensor.isfinite().all()):
             raise ValueError(f"{name} has numbers that are not finite")
-    if not len(tensors["shift"]) == len(tensors["factor"]) == described["features"] == columns:
+    bins = [tensors[f"bin_{name}"] for name in Bins._fields] if "bin_low" in tensors else []
+    width = described["features"] + (len(bins[0]) if bins else 0)
+    if not len(tensors["shift"]) == len(tensors["factor"]) == width == columns:
         raise ValueError(f"{described['features']} features, but a model of {columns}")
+    if len({len(part) for part in bins}) > 1 or any(not 0 <= at < described["features"] for at in bins[:1] and bins[0]):
+        raise ValueError("the bins do not belong to the columns")
     if len(described["target"]) != 2:
         raise ValueError("expected the mean and the scale of the target")

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.multiclass import type_of_target
-from sklearn.utils.validation import check_consistent_length, column_or_1d, validate_data
+from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 from latopo.estimators.base import DCMEstimator
 from latopo.estimators.classifier import class_targets
@@ -43,11 +43,9 @@ class DCMTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, DCMEstim
     def fit(self, X: Any, y: Any, edge_index: Any = None, sample_weight: Any = None) -> "DCMTransformer":
         """Learn the complex and the features for ``y``; the others as in :meth:`DCMClassifier.fit`."""
         if self.unlabelled == "nan":  # values, some of them missing: checked there
-            X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, ensure_min_samples=2)
+            X = self._checked(X, ensure_min_samples=2)
         else:
-            X, y = validate_data(
-                self, X, y, accept_sparse="csr", dtype=np.float64, ensure_min_samples=2, multi_output=False
-            )
+            X, y = self._checked(X, y, ensure_min_samples=2, multi_output=False)
         weights = row_weights(sample_weight, X)
         if self.unlabelled == "nan" or type_of_target(y) == "continuous":
             values, labelled = regression_target(type(self).__name__, y, self.unlabelled)
