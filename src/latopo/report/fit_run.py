@@ -73,7 +73,7 @@ def _story(target: str, metrics: dict[str, Any]) -> tuple[str, ...]:
     told = [f"From {source}, the model learned to predict the column {target} and which rows belong together."]
     labelled = metrics.get("labelled_rows", rows)
     if labelled < rows:
-        told.append(f"Only {labelled:,} of the rows came with a label; the points that have a known class are these.")
+        told.append(f"Only {labelled:,} of the rows came with a label: the coloured points below.")
     hidden = metrics.get("labels_hidden", False)
     told.append(
         f"The labels of {held_out:,} rows were hidden, to test it." if hidden else f"{more} held out to test it."
