@@ -35,6 +35,9 @@ def predict(latopo):
     return partial(latopo, "predict")
 
 
+TIES = ["similar rows", "similar rows that agree"]
+
+
 def read(path):
     with open(path, encoding="utf-8", newline="") as file:
         return list(csv.DictReader(file))
@@ -46,14 +49,18 @@ def test_predictions_probabilities_and_reasons(run, predict, tmp_path):
     assert (code, err) == (0, "")
     assert "2 rows predicted: p.csv" in out
     rows = read(tmp_path / "p.csv")
-    assert list(rows[0]) == ["name", "predicted kind", "probability of a", "probability of b", "tied to"]
+    assert list(rows[0]) == ["name", "predicted kind", "probability of a", "probability of b", *TIES]
     assert [row["name"] for row in rows] == ["x1", "x2"]
     assert [row["predicted kind"] for row in rows] == ["b", "a"]
     assert all(abs(float(row["probability of a"]) + float(row["probability of b"]) - 1) < 1e-5 for row in rows)
     anchors = set(json.loads((run / "anchors.json").read_text()))
-    named = [tie.split(" ")[0] for tie in rows[0]["tied to"].split("; ")]
+    named = [tie.split(" ")[0] for tie in rows[0]["similar rows"].split("; ")]
     assert set(named) <= anchors
     assert len(named) <= 5
+    assert all(0 <= float(row["similar rows that agree"]) <= 1 for row in rows)
+    predict(run, "new.csv", "--effects", "--out", "e.csv")
+    effects = read(tmp_path / "e.csv")
+    assert [effect.split(":")[0] for effect in effects[0]["without each of them"].split("; ")] == named
     predict(run, "new.csv")
     assert read(tmp_path / "new-predictions.csv") == rows
 

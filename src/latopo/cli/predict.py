@@ -19,12 +19,16 @@ def predict(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A CSV, TSV or Parquet file with the same columns.")],
     out: Annotated[Path | None, typer.Option(help="CSV file to write; by default FILE-predictions.csv.")] = None,
     encoding: Annotated[str | None, typer.Option(help="Encoding of the text file; by default UTF-8.")] = None,
+    effects: Annotated[
+        bool, typer.Option(help="Say what each prediction becomes without each of its ties; takes longer.")
+    ] = False,
     overwrite: Annotated[bool, typer.Option(help="Replace the file if it exists.")] = False,
 ) -> None:
     """Predict the rows of a table.
 
     Each row gets a prediction, the probability of each class, and the training rows it was tied to, strongest first,
-    with their weights: why it was predicted so.
+    with their weights. These are similar rows, not the reason: the row's own columns count as well. How far they agree
+    with the prediction stands beside them, and with --effects what it would be without each.
     """
     from latopo._files import atomic_path, check_output
     from latopo.errors import LatopoError
@@ -36,16 +40,25 @@ def predict(
     check_output(path, source=file)
     if path.exists() and not overwrite:
         raise LatopoError(f"--out {path} already exists; replace it with --overwrite, or choose another name")
-    fitted = read_run(run)
+    fitted, targets = read_run(run), _targets(run)
     form, done = "%.6f" if fitted.settings["task"] == "classification" else None, 0
     with atomic_path(path) as draft:
         for frame in read_blocks(file, encoding, _ROWS):
-            write_csv(draft, _predictions(fitted, frame, done), form, append=done > 0)
+            write_csv(draft, _predictions(fitted, targets, frame, done, effects), form, append=done > 0)
             done += len(frame)
     typer.echo(f"{done:,} rows predicted: {path}")
 
 
-def _predictions(fitted: "FittedRun", frame: "pd.DataFrame", before: int) -> "pd.DataFrame":
+def _targets(run: Path) -> list[Any]:
+    """The targets of the rows in the complex, None where there is none; nothing from a run that has no points."""
+    from latopo.table.fit_folder import read_run_file
+
+    return list(read_run_file(run, "points.json")["target"]) if (run / "points.json").is_file() else []
+
+
+def _predictions(
+    fitted: "FittedRun", targets: list[Any], frame: "pd.DataFrame", before: int, effects: bool
+) -> "pd.DataFrame":
     """A row for each row: its id, the prediction, for classes the probability of each, and what it is tied to.
 
     So many rows came before this block.
@@ -70,7 +83,16 @@ def _predictions(fitted: "FittedRun", frame: "pd.DataFrame", before: int) -> "pd
         table.insert(0, f"predicted {target}", estimator.classes_[probabilities.argmax(axis=1)])
     else:
         table = pd.DataFrame({f"predicted {target}": estimator.predict(X)})
-    table["tied to"] = _reasons(estimator.attachments(X), fitted.anchor_ids)
+    ties = estimator.attachments(X)
+    table["similar rows"] = _similar(ties, fitted.anchor_ids)
+    if targets:
+        guesses = table[f"predicted {target}"].tolist()
+        has_classes = fitted.settings["task"] == "classification"
+        table["similar rows that agree" if has_classes else "mean of similar rows"] = _agreement(
+            ties, targets, guesses if has_classes else None
+        )
+    if effects:
+        table["without each of them"] = _effects(estimator, X, ties, fitted.anchor_ids)
     # Ids as they are: they may repeat or be missing in rows that only ask.
     known = id_column in frame.columns
     ids = as_texts(read_cells(frame[id_column])) if known else range(before + 1, before + len(frame) + 1)
@@ -78,11 +100,41 @@ def _predictions(fitted: "FittedRun", frame: "pd.DataFrame", before: int) -> "pd
     return table
 
 
-def _reasons(attachments: Any, ids: list[str]) -> list[str]:
+def _strongest(ties: Any, row: int) -> list[tuple[int, float]]:
+    """Anchors of a row with their weights, strongest first."""
+    span = slice(ties.indptr[row], ties.indptr[row + 1])
+    pairs = zip(ties.indices[span].tolist(), ties.data[span].tolist(), strict=True)
+    return sorted(pairs, key=lambda pair: -pair[1])[:_SHOWN]
+
+
+def _similar(ties: Any, ids: list[str]) -> list[str]:
     """For each row its strongest anchors as ``id (weight); …``."""
-    reasons = []
-    for start, stop in zip(attachments.indptr[:-1], attachments.indptr[1:], strict=True):
-        weights, anchors = attachments.data[start:stop], attachments.indices[start:stop]
-        strongest = (-weights).argsort(kind="stable")[:_SHOWN]
-        reasons.append("; ".join(f"{ids[anchors[at]]} ({weights[at]:.2f})" for at in strongest))
-    return reasons
+    rows = range(ties.shape[0])
+    return ["; ".join(f"{ids[at]} ({weight:.2f})" for at, weight in _strongest(ties, row)) for row in rows]
+
+
+def _agreement(ties: Any, targets: list[Any], guesses: list[Any] | None) -> list[float | None]:
+    """Of the ties of a row to rows with a target: the share of weight at the predicted class, or the mean target."""
+    found: list[float | None] = []
+    for row in range(ties.shape[0]):
+        span = slice(ties.indptr[row], ties.indptr[row + 1])
+        pairs = zip(ties.indices[span].tolist(), ties.data[span].tolist(), strict=True)
+        known = [(targets[at], weight) for at, weight in pairs if targets[at] is not None]
+        total = sum(weight for _, weight in known)
+        values = [(value if guesses is None else str(value) == str(guesses[row])) * weight for value, weight in known]
+        found.append(sum(values) / total if total else None)
+    return found
+
+
+def _effects(estimator: Any, X: Any, ties: Any, ids: list[str]) -> list[str]:
+    """For each row what it becomes without each strongest anchor: ``id: class (probability)`` or ``id: value``."""
+    classes = getattr(estimator, "classes_", None)
+    texts = []
+    for row, without in enumerate(estimator.tie_effects(X)):
+        parts = []
+        for at, _ in _strongest(ties, row):
+            value = without[at]
+            told = f"{value:.6g}" if classes is None else f"{classes[value.argmax()]} ({value.max():.2f})"
+            parts.append(f"{ids[at]}: {told}")
+        texts.append("; ".join(parts))
+    return texts

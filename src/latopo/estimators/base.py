@@ -23,6 +23,7 @@ from latopo.estimators.scaling import Scaling
 from latopo.estimators.splitting import interleaved, validation_split
 from latopo.estimators.weighting import DistinctRows, distinct_rows
 from latopo.models import SYSTEMS, Model, System, find_system
+from latopo.models.branch_net import BranchNet
 from latopo.models.branches import FittedLatent
 from latopo.neighbors.search import Method
 from latopo.nn.checks import simple_edges
@@ -329,8 +330,23 @@ class DCMEstimator(BaseEstimator):
             return Answers(output.prediction, output.features, nobody, nobody[:0], output.prediction.new_zeros(0))
         return Answers(output.prediction, output.features, *output.query[:3])
 
+    @plain_torch()
+    @torch.no_grad()
+    def _without_ties(self, X: Any) -> list[tuple[NDArray[np.int64], Tensor]]:
+        """For each row, its anchors [D] and its raw predictions without each of them, [D, out]."""
+        check_is_fitted(self)
+        X = self._checked(X, reset=False)
+        if self._fitted is None or not isinstance(self._model, BranchNet):
+            raise LatopoError(f"{type(self).__name__}: the model infers no complex to join, so there are no ties")
+        fitted = self._fitted
+        found = [self._model.without_ties(self._scaling.apply(X[row : row + 1]), fitted) for row in range(X.shape[0])]
+        return [(anchor.numpy(), prediction) for anchor, prediction in found]
+
     def attachments(self, X: Any) -> Any:
         """Which training rows each row of X was tied to, and how strongly.
+
+        These are *similar rows*, by what the model has learned; they are not the reason of a prediction, which rests on
+        the row's own features as well. What a prediction owes to a tie is in :meth:`tie_effects`.
 
         Returns:
             sparse CSR array [len(X), training rows]; a row's entries are its probabilities, which sum to 1.

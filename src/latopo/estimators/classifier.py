@@ -119,6 +119,17 @@ class DCMClassifier(ClassifierMixin, DCMEstimator):
         probabilities = self.predict_proba(X)
         return self.classes_[probabilities.argmax(axis=1)]
 
+    def tie_effects(self, X: Any) -> list[dict[int, NDArray[np.float64]]]:
+        """What each row's probabilities become without each of its ties, and the polygons at it.
+
+        Returns:
+            for each row a dictionary from anchors (columns of :meth:`attachments`) to probabilities [classes].
+        """
+        return [
+            dict(zip(anchors.tolist(), guesses.softmax(dim=1).numpy(), strict=True))
+            for anchors, guesses in self._without_ties(X)
+        ]
+
 
 def class_targets(
     caller: str, y: NDArray[Any], unlabelled: Any

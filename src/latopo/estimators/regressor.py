@@ -50,6 +50,13 @@ class DCMRegressor(RegressorMixin, DCMEstimator):
         """The value of each row, [N]."""
         return self._in_units(self._answers(X).prediction.numpy())
 
+    def tie_effects(self, X: Any) -> list[dict[int, float]]:
+        """What each row's value becomes without each of its ties: for each row a dictionary from anchors to values."""
+        return [
+            dict(zip(anchors.tolist(), self._in_units(guesses.numpy()).tolist(), strict=True))
+            for anchors, guesses in self._without_ties(X)
+        ]
+
     def _in_units(self, prediction: NDArray[np.float64]) -> NDArray[np.float64]:
         return in_units(prediction[:, 0], self.target_mean_, self.target_scale_)
 

@@ -6,6 +6,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from latopo.errors import LatopoError
 from latopo.models.branches import FittedLatent, LatentBranch, SeparateGivenBranch, SharedGivenBranch, View
 from latopo.models.features import FeatureLinear
 from latopo.models.head import Head, WeighedHead
@@ -83,6 +84,18 @@ class BranchNet(Model):
             return self._read(view, None)
         latent, cells = self.latent.join(view.hidden, fitted)
         return self._read(view, latent)._replace(query=cells)
+
+    def without_ties(self, x: Tensor, fitted: FittedLatent) -> tuple[Tensor, Tensor]:
+        """The anchors of one query x [1, in_channels], [D], and its predictions without each of them, [D, out]."""
+        view = self._view(x, None)
+        if self.latent is None:
+            raise LatopoError(f"{type(self).__name__}: it infers no complex, so there are no ties to take away")
+        cells = self.latent.join(view.hidden, fitted)[1]
+        guesses = [
+            self._read(view, self.latent.hear(view.hidden, fitted, cells.without(edge))).prediction
+            for edge in range(cells.anchor.numel())
+        ]
+        return cells.anchor, torch.cat(guesses)
 
     def _view(self, x: Tensor, edge_index: Tensor | None) -> View:
         name = type(self).__name__

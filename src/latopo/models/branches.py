@@ -128,7 +128,11 @@ class LatentBranch(nn.Module):
     def join(self, hidden: Tensor, fitted: FittedLatent) -> tuple[Tensor, QueryCells]:
         """Features of queries and the cells that they bring."""
         cells = self.topology.join(hidden, fitted.topology, self.relaxation)
-        return self.messages(hidden, QueryNeighborhoods(fitted.recorded, cells)), cells
+        return self.hear(hidden, fitted, cells), cells
+
+    def hear(self, hidden: Tensor, fitted: FittedLatent, cells: QueryCells) -> Tensor:
+        """Features of queries by the cells that they bring, whatever these are."""
+        return self.messages(hidden, QueryNeighborhoods(fitted.recorded, cells))
 
     def facts(self) -> dict[str, float]:
         """α and γ of the sampler, and α of the polygons."""

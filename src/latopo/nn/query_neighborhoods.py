@@ -54,6 +54,17 @@ class QueryCells(NamedTuple):
         """The query at the near end of each edge, ascending, [D]."""
         return torch.repeat_interleave(self.ptr.diff())
 
+    def without(self, edge: int) -> "QueryCells":
+        """The same cells but one edge and the polygons at it; the other edges keep their weights."""
+        kept = torch.arange(self.anchor.numel()) != edge
+        number = kept.cumsum(0) - 1
+        polygons = []
+        for ends, sides, weight in self.polygons:
+            left = (ends != edge).all(dim=1)
+            polygons.append(QueryPolygons(number[ends[left]], sides[left], weight[left]))
+        ptr = self.ptr - (self.ptr > edge).long()
+        return QueryCells(ptr, self.anchor[kept], self.prob[kept], self.weight[kept], polygons)
+
 
 class RecordedNeighborhoods(ComplexNeighborhoods):
     """The sums on a complex, with what the cells sent in them; use under ``torch.no_grad()``.
