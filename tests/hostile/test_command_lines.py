@@ -21,7 +21,6 @@ BAD = [
     ["fit", "iris", "--out", "/dev/null/x"], ["fit", "a\nb.csv"], ["fit", "\x1b[31m.csv"], ["fit", ""], ["fit", "cora"],
     ["fit", "TABLE", "--target", "kind", "--encoding", "undefined"],
     ["fit", "TABLE", "--target", "kind", "--encoding", "hex"], ["fit", "TABLE", "--target", "kind", "--encoding", ""],
-    ["fit", "TABLE", "--target", "kind", "--encoding", "idna"],
     ["fit", "TABLE", "--target", "kind", "--encoding", "punycode"],
     ["fit", "TABLE", "--target", "kind", "--id", "kind"],
     ["fit", "TABLE", "--target", "kind", "--graph", "TABLE"], ["fit", "TABLE"], ["fit", "TABLE", "--target", ""],
@@ -38,12 +37,17 @@ BAD = [
 def test_bad_command_lines(tmp_path, sample, monkeypatch):
     monkeypatch.chdir(tmp_path)
     table = write_table(tmp_path)
+    failures = []
     for command in sample(BAD, 25):
         arguments = [str(table) if part == "TABLE" else part for part in command]
+        outcome = run(*arguments, seconds=60)
         try:
-            assert run(*arguments, seconds=60).check().code == 2
+            outcome.check()
         except AssertionError as error:
-            raise AssertionError(f"{command}: {error}") from error
+            failures.append(f"{command}: {error}")
+        if outcome.code != 2:
+            failures.append(f"{command}: exit code {outcome.code}")
+    assert not failures, "\n".join(failures)
 
 
 SLOW = {
