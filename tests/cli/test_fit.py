@@ -69,7 +69,7 @@ def test_a_table_becomes_a_run(latopo, tmp_path):
     probabilities = [float(row[2]) for row in edges[1:]]
     assert probabilities == sorted(probabilities, reverse=True)
     polygons = read_csv(tmp_path / "run" / "polygons.csv")
-    assert polygons[0][:4] == ["length", "probability", "node 1", "node 2"]
+    assert polygons[0][:4] == ["length", "strength", "node 1", "node 2"]
     assert all(sum(cell != "" for cell in row[2:]) == int(row[0]) for row in polygons[1:])
     metrics = json.loads((tmp_path / "run" / "metrics.json").read_text())
     assert (metrics["training_rows"], metrics["held_out_rows"], metrics["edges"]) == (24, 6, len(edges) - 1)

@@ -140,7 +140,7 @@ def test_the_most_probable_cells_come_first(tmp_path):
         "from,to,probability", "a,d,1", "a,'=b,0.5", "'=b,c,0.5", "a,c,0.333333", "c,d,1e-07",
     ]  # fmt: skip
     assert (tmp_path / "polygons.csv").read_text().splitlines() == [
-        "length,probability,node 1,node 2,node 3", "3,0.75,a,c,d", "3,0.25,a,'=b,c",
+        "length,strength,node 1,node 2,node 3", "3,1,a,c,d", "3,0.333333,a,'=b,c",
     ]  # fmt: skip
     _write_complex(tmp_path, CellComplex(4, edges, {}, torch.ones(5)), ["a", "b", "c", "d"])
-    assert (tmp_path / "polygons.csv").read_text() == "length,probability,node 1,node 2,node 3\n"
+    assert (tmp_path / "polygons.csv").read_text() == "length,strength,node 1,node 2,node 3\n"

@@ -153,13 +153,17 @@ def check_checksum(folder: Path, name: str) -> None:
 
 
 def _write_complex(folder: Path, cx: CellComplex, ids: list[str]) -> None:
-    """``edges.csv`` and ``polygons.csv``, most probable cells first, rows named by their ids."""
+    """``edges.csv`` and ``polygons.csv``, most probable cells first, rows named by their ids.
+
+    Probabilities of polygons sum to 1 over all of them, which says nothing to a reader: their strength is p / max p.
+    """
     edges = pd.DataFrame(np.array(ids, object)[cx.edge_index.t().numpy()], columns=["from", "to"])
     members = [nodes for part in cx.polygons.values() for nodes in part.tolist()]
     corners = [f"node {at + 1}" for at in range(max(map(len, members), default=3))]
     polygons = pd.DataFrame([[ids[node] for node in nodes] for nodes in members], columns=corners, dtype=object)
     polygons.insert(0, "length", list(map(len, members)))
-    for name, frame, at, prob in (("edges", edges, 2, cx.edge_prob), ("polygons", polygons, 1, cx.polygon_prob)):
-        frame.insert(at, "probability", [] if prob is None else prob.tolist())
-        frame = frame.sort_values("probability", ascending=False, kind="stable")
-        write_csv(folder / f"{name}.csv", frame, float_format="%.6g")
+    edges.insert(2, "probability", [] if cx.edge_prob is None else cx.edge_prob.tolist())
+    prob = np.zeros(0) if cx.polygon_prob is None else cx.polygon_prob.numpy()
+    polygons.insert(1, "strength", prob / prob.max() if prob.any() else prob)
+    for name, frame, column in (("edges", edges, "probability"), ("polygons", polygons, "strength")):
+        write_csv(folder / f"{name}.csv", frame.sort_values(column, ascending=False, kind="stable"), "%.6g")
