@@ -36,7 +36,7 @@ def test_results_are_kept_and_the_table_is_replaced(fake, tmp_path):
     assert text.endswith("\nafter\n")
     assert "old" not in text
     assert "| fast thing | 0.5 s | slow thing | 10 s | 20 | 25 | **no** | small |" in text
-    assert "### entmax (quick)" in text
+    assert "## entmax (quick)" in text
     assert "| fast thing | 0.5 s | slow thing | 10 s | 20 |  |  | small |" in text
     assert "| memory | 100 MB | 1 GB | 1,024 MB | 10.2 | 1 | yes |  |" in text
 

@@ -85,7 +85,7 @@ def _write(out: Path, name: str, rows: list[Measurement], quick: bool) -> None:
 def _markdown(stored: dict[str, Any]) -> str:
     parts = []
     for name in [name for name in BENCHMARKS if name in stored]:
-        parts.append(f"### {name}{' (quick)' if stored[name]['quick'] else ''}\n")
+        parts.append(f"## {name}{' (quick)' if stored[name]['quick'] else ''}\n")
         parts.append(", ".join(f"{key} {value}" for key, value in stored[name]["machine"].items()) + "\n")
         lines = [f"| {' | '.join(cells)} |" for cells in (_HEADINGS, *map(_cells, stored[name]["rows"]))]
         parts += [lines[0], "|" + " --- |" * len(_HEADINGS), *lines[1:], ""]
