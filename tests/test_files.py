@@ -106,3 +106,11 @@ def test_what_may_not_be_written_over(tmp_path):
         check_output(tmp_path / name, source=tmp_path / "table.csv")
     (tmp_path / "run.json").unlink()
     check_output(tmp_path / "edges.csv")
+
+
+@pytest.mark.parametrize("path", ["/dev/stdout", "/dev/null", "/proc/self/fd/1"])
+def test_special_files_are_never_replaced(path):
+    with pytest.raises(LatopoError, match="a device, a pipe or a socket"):
+        check_output(path)
+    with pytest.raises(LatopoError, match="not a regular file"), atomic_path(path):
+        pass

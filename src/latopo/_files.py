@@ -44,7 +44,7 @@ def check_output(path: AnyPath, what: str = "--out", *, source: AnyPath | None =
     target = Path(path)
     if target.is_dir():
         raise LatopoError(f"{what} {target} is a folder; name a file such as {target / 'file'}")
-    if target.exists() and not target.is_file():
+    if _is_special(target):
         raise LatopoError(f"{what} {target} is a device, a pipe or a socket; name a regular file")
     if source is not None and target.exists() and Path(source).exists() and target.samefile(source):
         raise LatopoError(f"{what} {target} is the file that is read; choose another name")
@@ -71,7 +71,7 @@ def atomic_path(path: AnyPath) -> Iterator[Path]:
         '42'
     """
     target = Path(path)
-    if target.exists() and not target.is_file():
+    if _is_special(target):
         raise LatopoError(f"{target} is not a regular file, and is not replaced by one; choose another name")
     _sweep(target.parent, f".{target.name}.")
     # Not tempfile's: its files can be read by their owner alone, and a folder may be shared.
@@ -83,6 +83,14 @@ def atomic_path(path: AnyPath) -> Iterator[Path]:
             os.replace(draft, target)
     finally:
         draft.unlink(missing_ok=True)
+
+
+def _is_special(path: Path) -> bool:
+    """Whether a file there is not an ordinary one; /dev/stdout is not, even where output is redirected to a file."""
+    places = {str(place) for place in (path.absolute().parent, path.resolve().parent)}
+    return (path.exists() and not path.is_file()) or any(
+        place in ("/dev", "/dev/fd") or place.startswith("/proc") for place in places
+    )
 
 
 @contextmanager

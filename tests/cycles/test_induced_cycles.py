@@ -191,7 +191,7 @@ def test_a_sample_depends_on_the_generator_and_not_on_the_threads(monkeypatch):
     ("arguments", "message"),
     [
         ({"max_length": 2}, "induced_cycles: max_length must be an integer of at least 3, got 2"),
-        ({"max_length": 4.0}, "max_length must be an integer of at least 3, got 4.0"),
+        ({"max_length": 4.0}, "max_length must be a whole number, got 4.0"),
         ({"budget": -1}, "budget must be an integer of at least 0, got -1"),
         ({"max_cycles": -1}, "max_cycles must be an integer of at least 0, got -1"),
         ({"num_nodes": 2}, "induced_cycles: edge_index holds vertex 2, expected 0 to 1"),

@@ -109,10 +109,18 @@ def test_a_file_is_the_old_or_the_new_one(command, kind, fitted, tmp_path, sampl
 def test_special_files_are_refused_at_once(fitted, tmp_path):
     folder, table = fitted
     os.mkfifo(tmp_path / "pipe.csv")
+    (tmp_path / "device.csv").symlink_to("/dev/null")
     run_json = (folder / "run" / "run.json").read_bytes()
     commands = [
         ["predict", folder / "run", table, "--overwrite", "--out", target]
-        for target in ("/dev/null", "/dev/stdout", tmp_path / "pipe.csv", folder / "run" / "run.json", table, tmp_path)
+        for target in (
+            "/dev/null",
+            tmp_path / "device.csv",
+            tmp_path / "pipe.csv",
+            folder / "run" / "run.json",
+            table,
+            tmp_path,
+        )
     ]
     commands += [["report", folder / "run", "--out", target] for target in ("/dev/null", tmp_path / "pipe.csv", table)]
     commands += [

@@ -167,7 +167,7 @@ def test_changes_reach_their_part():
         ("topk-dcm", {"gain": 3.0}, "model topk-dcm: gain: there is no such setting"),
         ("dcm", {"k": 3}, "model dcm: k: there is no such setting"),
         ("dcm-plus", {"gain": 3.0}, "model dcm-plus: gain and degree: one of them sets γ and the other must be null"),
-        ("dcm", {"rounds": -1}, "model dcm: rounds must be a whole number of at least 0, got -1"),
+        ("dcm", {"rounds": -1}, "model dcm: rounds must be a whole number of at least 0 and of at most 1000, got -1"),
     ],
 )
 def test_settings_that_would_not_be_used_are_refused(name, changes, message):

@@ -55,7 +55,7 @@ def main() -> None:
     warnings.showwarning = cast(Any, _show_warning)
     try:
         code = app(standalone_mode=False) or 0
-        if code == _STOPPED:
+        if code == _STOPPED:  # so typer says it; a command that has said what is kept raises SystemExit
             raise KeyboardInterrupt
         sys.exit(code)
     except LatopoError as error:

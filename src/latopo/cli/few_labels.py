@@ -37,7 +37,7 @@ def reproduce_few_labels(
             failed = run_units(todo, store, jobs, data_root, end)
     except KeyboardInterrupt:
         typer.echo("latopo: stopped; run the same command again to go on", err=True)
-        raise typer.Exit(130) from None
+        raise SystemExit(130) from None
     finally:
         typer.echo(write_few_labels(store.records(), out / "tables")[0])
     if failed:

@@ -92,7 +92,7 @@ def train_tables(what: str, tables: list[str], chosen: Choice, work: Work) -> in
             store = Store(work.folder)  # read anew: the last record may have been interrupted on its way to memory
             left = sum(unit.key not in store for unit in todo)
             typer.echo(f"latopo: stopped; {runs(left)} left. Run the same command again to go on", err=True)
-            raise typer.Exit(130) from None
+            raise SystemExit(130) from None
         finally:
             if work.shard is None:
                 _write(tables, chosen, store)

@@ -165,7 +165,7 @@ def _train(
         kept = len(set(folds) & set(folder.finished()))
         text = f"latopo: stopped; {kept} of {len(folds)} folds are in {folder.path}. Run it again to go on"
         typer.echo(text, err=True)
-        raise typer.Exit(130) from None
+        raise SystemExit(130) from None
     typer.echo(f"{_score(summary)} ({folder.path})")
 
 

@@ -39,7 +39,7 @@ def serialise(cells: Cells) -> bytes:
 
 def read(path: str | os.PathLike[str], device: str | torch.device = "cpu") -> Cells:
     """Read what :func:`write` wrote; a file of another kind, a broken one or a newer one gives a clear error."""
-    if not Path(path).is_file():
+    if Path(path).exists() and not Path(path).is_file():
         raise LatopoError(f"CellComplex.load: {path} is not a regular file")
     try:
         with safe_open(os.fspath(path), framework="pt", device=str(device)) as file:
