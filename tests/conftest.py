@@ -1,5 +1,6 @@
 import json
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -8,6 +9,10 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
+
+# A shell starts background jobs with Ctrl-C switched off, and commands that the tests start would inherit that.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 StartDask = Callable[..., tuple[str, list[subprocess.Popen[bytes]]]]
 

@@ -40,7 +40,8 @@ def predict(
     check_output(path, source=file)
     if path.exists() and not overwrite:
         raise LatopoError(f"--out {path} already exists; replace it with --overwrite, or choose another name")
-    fitted, targets = read_run(run), _targets(run)
+    fitted = read_run(run)
+    targets = _targets(run, fitted)
     form, done = "%.6f" if fitted.settings["task"] == "classification" else None, 0
     with atomic_path(path) as draft:
         for frame in read_blocks(file, encoding, _ROWS):
@@ -49,11 +50,18 @@ def predict(
     typer.echo(f"{done:,} rows predicted: {path}")
 
 
-def _targets(run: Path) -> list[Any]:
+def _targets(run: Path, fitted: "FittedRun") -> list[Any]:
     """The targets of the rows in the complex, None where there is none; nothing from a run that has no points."""
+    from latopo.errors import LatopoError
     from latopo.table.fit_folder import read_run_file
 
-    return list(read_run_file(run, "points.json")["target"]) if (run / "points.json").is_file() else []
+    if not (run / "points.json").is_file():
+        return []
+    targets = list(read_run_file(run, "points.json")["target"])
+    is_text = fitted.settings["task"] == "regression" and any(isinstance(value, str) for value in targets)
+    if is_text or len(targets) != len(fitted.anchor_ids):
+        raise LatopoError(f"{run}: points.json does not belong to this run, or is damaged; fit again")
+    return targets
 
 
 def _predictions(

@@ -36,7 +36,7 @@ _FORMS: dict[str, Any] = {
         "confusion": dict | None,
         "per_class": list | None,
     },
-    "points.json": {"target": list, "prediction": list},
+    "points.json": {"target": [str | int | float | None], "prediction": [str | int | float | None]},
     "anchors.json": list,
     "history.json": [dict],
     "preprocessing.json": {

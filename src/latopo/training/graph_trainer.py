@@ -38,11 +38,14 @@ class GraphTrainer(Trainer):
     Example:
         >>> from torch_geometric.data import Data
         >>> from latopo.data import from_graphs
+        >>> from latopo.training import seeded
         >>> rings = [torch.stack([torch.arange(n), (torch.arange(n) + 1) % n]) for n in (4, 5) * 10]
         >>> graphs, _ = from_graphs([Data(x=torch.ones(ring.size(1), 1), edge_index=ring, y=ring.size(1) - 4)
         ...                          for ring in rings])
         >>> index = torch.arange(20)
-        >>> trainer = GraphTrainer(GraphNet(1, 2, rings="all"), graphs, index, index, GraphTrainingSettings(epochs=9))
+        >>> with seeded(0):
+        ...     model = GraphNet(1, 2, rings="all")
+        >>> trainer = GraphTrainer(model, graphs, index, index, GraphTrainingSettings(epochs=9))
         >>> trainer.advance()
         >>> trainer.result().best_score
         1.0
