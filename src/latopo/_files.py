@@ -21,7 +21,7 @@ from uuid import uuid4
 
 from latopo.errors import LatopoError
 
-__all__ = ["atomic_path", "check_output", "new_folder", "recover", "replaced_files", "write_files"]
+__all__ = ["atomic_path", "check_output", "is_draft", "new_folder", "recover", "replaced_files", "write_files"]
 
 AnyPath = str | os.PathLike[str]
 
@@ -85,6 +85,16 @@ def atomic_path(path: AnyPath) -> Iterator[Path]:
         draft.unlink(missing_ok=True)
 
 
+def is_draft(path: AnyPath) -> bool:
+    """Whether a path is named like a draft: a folder that holds nothing else is empty to its user.
+
+    Example:
+        >>> is_draft(f".settings.json.{uuid4().hex}"), is_draft(f".latopo-{uuid4().hex}"), is_draft(".notes")
+        (True, True, False)
+    """
+    return re.fullmatch(r"\.(.+\.|latopo-)[0-9a-f]{32}", Path(path).name) is not None
+
+
 def _is_special(path: Path) -> bool:
     """Whether a file there is not an ordinary one; /dev/stdout is not, even where output is redirected to a file."""
     places = {str(place) for place in (path.absolute().parent, path.resolve().parent)}
@@ -99,6 +109,7 @@ def new_folder(path: AnyPath) -> Iterator[Path]:
     target = Path(path)
     with _draft_folder(target.parent) as draft, _blaming(target, draft):
         yield draft
+        recover(draft)  # a writer inside it may have met an error while it cleaned up
         _sync_all(draft)
         os.rename(draft, target)
 

@@ -8,7 +8,13 @@ from hostile.commands import run, write_table
 from hostile.conftest import LONG
 from hostile.faults import KINDS, FaultAt
 
+import latopo.reproduce.work as work
 import latopo.table.fitting as fitting
+import latopo.training.run_folder as run_folder
+from latopo.data.graph_loading import load_any
+from latopo.reproduce import Store
+from latopo.training import Run
+from latopo.training.input_complex import input_complex
 
 
 @pytest.fixture(scope="module")
@@ -104,6 +110,86 @@ def test_a_file_is_the_old_or_the_new_one(command, kind, fitted, tmp_path, sampl
         assert target.read_bytes() == whole
         assert run(*arguments).code == 0
         assert sorted(path.name for path in tmp_path.iterdir()) == sorted([target.name, "points"])
+
+
+KARATE = ["--epochs", 2, "--device", "cpu", "--splits"]
+TRAIN = ["train", "karate", "--model", "mlp", *KARATE]
+REPRODUCE = ["reproduce", "table1", "--datasets", "karate", "--models", "mlp", "--protocols", "honest", *KARATE]
+
+
+@pytest.fixture
+def trained_folds(monkeypatch):
+    """Two folds trained once in this process, seconds included: commands that store them write the same bytes."""
+    data, settings = load_any("karate"), Run("karate", "mlp", settings={"epochs": 2})
+    input_complex(data.edge_index, data.num_nodes)  # children find its kernels loaded
+    results = {fold: run_folder.run_fold(data, settings, fold) for fold in (0, 1)}
+    for module in (run_folder, work):
+        monkeypatch.setattr(module, "run_fold", lambda data, run, fold, **options: results[fold])
+
+
+def begin_and_go_on(name, tmp_path):
+    """Arguments, but for the folder, of the command that makes it with one fold, and of the one that adds another."""
+    if name != "merge":
+        command = TRAIN if name == "train" else REPRODUCE
+        return [*command, "0", "--out"], [*command, "0-1", "--out"]
+    shards = [tmp_path / "shard-0", tmp_path / "shard-1"]
+    for fold, shard in enumerate(shards):
+        assert run(*REPRODUCE, fold, "--out", shard).code == 0
+    return ["merge", shards[0], "--out"], ["merge", *shards, "--out"]
+
+
+def contents(folder):
+    """Every file with its bytes, every folder with None; drafts, which are hidden, included."""
+    return {str(path.relative_to(folder)): path.read_bytes() if path.is_file() else None for path in folder.rglob("*")}
+
+
+def check_still_there(target, before, after, where):
+    """Each file that was there is the old or the new one, and records were only added."""
+    now = contents(target)
+    for name, content in before.items():
+        if name == "records.jsonl":
+            assert now[name].startswith(content), where
+            assert len(Store(target)) in (1, 2), where
+        else:
+            assert now.get(name) in (content, after[name]), f"{name}: {where}"
+
+
+@pytest.mark.usefixtures("trained_folds")
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("existing", [True, False])
+@pytest.mark.parametrize("name", ["train", "reproduce", "merge"])
+def test_a_store_that_is_stopped_keeps_what_it_has_and_goes_on(name, existing, kind, tmp_path, sample):
+    begin, go_on = begin_and_go_on(name, tmp_path)
+    command = go_on if existing else begin
+    place = tmp_path / "place"
+    start, whole, target = tmp_path / "start", tmp_path / "whole", place / "run"
+    assert run(*begin, start).code == 0
+    before = contents(start) if existing else {}
+
+    def restore(folder):
+        shutil.rmtree(folder, ignore_errors=True)
+        if existing:
+            shutil.copytree(start, folder)
+
+    restore(whole)
+    points = count_points([*command, whole], tmp_path)
+    after = contents(whole)
+    for point in sample(range(1, points + 1), 1, 20):
+        shutil.rmtree(place, ignore_errors=True)
+        restore(target)
+        outcome = run(*command, target, prepare=FaultAt(point, kind))
+        where = f"{kind} at point {point} of {points}: {outcome}"
+        assert outcome.code in ((-9,) if kind == "kill" else (0, 2)), where
+        if outcome.code == 2:
+            assert "Traceback" not in outcome.err, where
+            assert outcome.err.strip().splitlines()[-1].startswith("latopo: "), where
+        check_still_there(target, before, after, where)
+        if name == "train" and existing and (point % 10 == 0 or not LONG):  # a report takes a second
+            assert run("report", target, "--out", tmp_path / "report.html").check().code == 0, where
+        again = run(*command, target)
+        assert again.code == 0, f"{where}\nthen {again}"
+        assert contents(target) == after, where
+        assert [path.name for path in place.iterdir()] == [target.name], where
 
 
 def test_special_files_are_refused_at_once(fitted, tmp_path):

@@ -42,7 +42,7 @@ from typing import Any
 import pandas as pd
 from torch_geometric.data import Data
 
-from latopo._files import atomic_path, new_folder
+from latopo._files import atomic_path, is_draft, new_folder
 from latopo._parallel import one_thread
 from latopo._stored import read_json
 from latopo._version import __version__
@@ -86,7 +86,7 @@ class RunFolder:
         settings = _describe(run, self.snapshot_epochs)
         if (self.path / "settings.json").is_file():
             _check_same(self.path, settings)
-        elif self.path.exists() and (not self.path.is_dir() or any(self.path.iterdir())):
+        elif self.path.exists() and (not self.path.is_dir() or not all(map(is_draft, self.path.iterdir()))):
             raise LatopoError(f"{self.path} exists and is not a run of latopo; give another folder with --out")
         else:
             _make(self.path)
