@@ -181,6 +181,7 @@ def test_ray_gives_every_result():
 )
 def test_a_wrong_backend_or_address(backend, cluster, message):
     dask = pytest.importorskip("dask")
+    pytest.importorskip("distributed")  # before its defaults are changed: its import sets the others
     with dask.config.set({"distributed.comm.timeouts.connect": "1s"}), pytest.raises(LatopoError, match=message):
         list(run_jobs(abs, [1], backend=backend, cluster=cluster))
 
