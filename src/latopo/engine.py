@@ -7,8 +7,10 @@ short: dask's waits for ever when a job takes down every worker it is given to, 
 import os
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import BrokenExecutor
+from collections import deque
+from collections.abc import Callable, Generator, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Future, wait
+from contextlib import suppress
 from functools import cache
 from typing import Literal, TypeVar, get_args
 
@@ -22,6 +24,7 @@ Result = TypeVar("Result")
 
 # A job that takes its worker down every time must not be tried for ever.
 _ATTEMPTS = 3
+_THREADS = ["OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS", "NUMBA_NUM_THREADS"]
 _alone = threading.Lock()
 
 
@@ -79,29 +82,51 @@ def check_backend(backend: str, cluster: str | None) -> None:
 
 
 def _with_loky(function: Callable[[Job], Result], jobs: Sequence[Job], n_jobs: int) -> Iterator[tuple[Job, Result]]:
-    from joblib import Parallel, delayed, parallel_config
-
-    left = dict(enumerate(jobs))
-    failures = 0
+    left, suspects = deque(jobs), list[Job]()
     while left:
-        calls = [delayed(_in_loky)(function, place, job) for place, job in left.items()]
-        try:
-            with parallel_config("loky", inner_max_num_threads=1):
-                results = Parallel(n_jobs, batch_size=1, return_as="generator_unordered")(calls)
-            for place, result in results:
-                failures = 0
-                yield left.pop(place), result
-        except BrokenExecutor as error:
-            failures += 1
-            if failures == _ATTEMPTS:
-                raise _gave_up(list(left.values())[:n_jobs]) from error
-            # What was under way goes last: should one of these jobs be to blame, the others are done before it.
-            left = dict(list(left.items())[n_jobs:] + list(left.items())[:n_jobs])
+        suspects += yield from _until_a_death(function, left, n_jobs)
+    # One at a time, after all others: whoever takes its worker down now is to blame.
+    deadly = []
+    for job in suspects:
+        attempts = 1
+        while attempts < _ATTEMPTS and (yield from _until_a_death(function, deque([job]), 1)):
+            attempts += 1
+        if attempts == _ATTEMPTS:
+            deadly.append(job)
+    if deadly:
+        raise _gave_up(deadly)
 
 
-def _in_loky(function: Callable[[Job], Result], place: int, job: Job) -> tuple[int, Result]:
+def _until_a_death(
+    function: Callable[[Job], Result], left: deque[Job], n_jobs: int
+) -> Generator[tuple[Job, Result], None, list[Job]]:
+    """Do the jobs that are left until a worker dies; returns those then under way, which loky ends with it."""
+    from joblib.externals.loky import ProcessPoolExecutor
+
+    workers = ProcessPoolExecutor(min(n_jobs, len(left)), env=dict.fromkeys(_THREADS, "1"))
+    running: dict[Future[Result], Job] = {}
+    lost: list[Job] = []
+    try:
+        while True:
+            with suppress(BrokenExecutor):  # a worker may die between two jobs
+                while left and not lost and len(running) < n_jobs:
+                    running[workers.submit(_in_loky, function, left[0])] = left[0]
+                    left.popleft()
+            if not running:
+                return lost
+            for future in wait(running, return_when=FIRST_COMPLETED).done:
+                job = running.pop(future)
+                if isinstance(future.exception(), BrokenExecutor):
+                    lost.append(job)
+                else:
+                    yield job, future.result()
+    finally:
+        workers.shutdown(kill_workers=True)
+
+
+def _in_loky(function: Callable[[Job], Result], job: Job) -> Result:
     _end_with_parent()
-    return place, function(job)
+    return function(job)
 
 
 @cache

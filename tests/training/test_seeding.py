@@ -1,3 +1,4 @@
+from itertools import product
 from threading import Event, Thread
 
 import pytest
@@ -110,3 +111,12 @@ def test_the_default_dtype_comes_back_when_the_last_block_ends():
         assert torch.tensor(0.5).dtype == torch.float64
     finally:
         torch.set_default_dtype(torch.float32)
+
+
+def test_dropout_never_borrows_the_global_generator(monkeypatch):
+    # While it is borrowed, a stranger's thread may draw from it.
+    monkeypatch.setattr(RandomStream, "_lend", lambda *args: pytest.fail("the global generator was borrowed"))
+    x = torch.ones(4, 3)
+    with RandomStream(0):
+        for training, inplace, p in product([False, True], [False, True], [0.0, 0.4, 1.0]):
+            functional.dropout(x.clone(), p, training, inplace)

@@ -92,10 +92,10 @@ class RandomStream(TorchFunctionMode):
 
     def _dropout(self, input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
         """As torch computes it on the CPU, number by number."""
-        if not training or not 0 < p < 1 or input.numel() == 0 or inplace:
-            return self._lend(functional.dropout, (input, p, training, inplace), {})
-        noise = torch.empty_like(input).bernoulli_(1 - p, generator=self._generator((input,), {}))
-        return input * noise.div_(1 - p)
+        if not training or not 0 < p < 1 or input.numel() == 0:
+            return functional.dropout(input, p, training, inplace)  # draws no number
+        noise = torch.empty_like(input).bernoulli_(1 - p, generator=self._generator((input,), {})).div_(1 - p)
+        return input.mul_(noise) if inplace else input * noise
 
     def _lend(self, func: Any, args: Any, kwargs: Any) -> Any:
         """Call a function with the state of our generator in the global one's place, for as long as it takes."""
