@@ -30,16 +30,11 @@ def chromium():
 
 
 @pytest.fixture
-def visit(chromium, tmp_path, monkeypatch):
-    """Open the report of a run; in the end nothing may have gone wrong in it, and nothing may have been asked for.
-
-    Without ``charts`` plotly's five megabytes are left out, which browsers need a second to read.
-    """
+def visit(chromium, tmp_path):
+    """Open the report of a run; in the end nothing may have gone wrong in it, and nothing may have been asked for."""
     contexts, complaints, requests = [], [], []
 
-    def open_page(data, other=None, width=1200, height=900, color_scheme="light", charts=False):
-        if not charts:
-            monkeypatch.setattr("latopo.report.page._plotly", lambda: "window.Plotly = { react() {} };")
+    def open_page(data, other=None, width=1200, height=900, color_scheme="light"):
         path = write_report(tmp_path / f"report-{len(contexts)}.html", data, other)
         view = {"width": width, "height": height}
         context = chromium.new_context(viewport=view, color_scheme=color_scheme, has_touch=width < 600)
@@ -95,17 +90,38 @@ def hover(page, node):
 
 
 def test_every_part_draws_without_complaint(visit, run):
-    page = visit(run, charts=True)
+    page = visit(run)
     for name in ("summary", "complex", "polygons", "training", "structure", "details"):
         page.locator(f"#{name}").scroll_into_view_if_needed()
-    wait_until(page, "document.querySelectorAll('#charts .main-svg').length >= 3")
-    page.wait_for_selector("#degrees .main-svg", state="attached")
+    wait_until(page, "document.querySelectorAll('#charts svg').length === 3")
+    page.wait_for_selector("#degrees svg", state="attached")
     assert page.locator("#failure").is_hidden()
     painted = page.evaluate(
         "(() => { const c = document.getElementById('canvas'); const d = c.getContext('2d')"
         ".getImageData(0, 0, c.width, c.height).data; return d.some((value) => value > 0); })()"
     )
     assert painted
+
+
+def test_a_chart_is_read_by_pointer_and_by_keys(visit, run):
+    page = visit(run)
+    curve, tip = page.locator("#charts svg").first, page.locator("#tip")
+    assert curve.get_attribute("aria-label") == "Loss over the epochs. total: from 0.9 to 0.3"
+    curve.focus()
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowRight")
+    assert tip.inner_text() == "epoch 2\ntotal: 0.5"
+    page.keyboard.press("Escape")
+    assert tip.is_hidden()
+    curve.hover(position={"x": curve.bounding_box()["width"] - 4, "y": 50})
+    assert tip.inner_text() == "epoch 3\ntotal: 0.3"
+    degrees = page.locator("#degrees svg")
+    degrees.focus()
+    for _ in range(9):
+        page.keyboard.press("ArrowRight")
+    assert tip.inner_text() == "≥ 3 neighbours\n1 points (16.7 %)"
+    choose_moment(page, 0)
+    assert degrees.locator("rect").count() == 3
 
 
 def test_the_slider_shows_the_cells_of_its_epoch(visit, run):
@@ -213,10 +229,10 @@ def test_the_strongest_polygon_is_one_click_away(visit, run):
 
 @pytest.mark.parametrize("width", [375, 768])
 def test_narrow_screens_need_no_sideways_scrolling(visit, run, width):
-    page = visit(run, width=width, height=700, charts=True)
+    page = visit(run, width=width, height=700)
     for name in ("complex", "training", "structure"):
         page.locator(f"#{name}").scroll_into_view_if_needed()
-    page.wait_for_selector("#degrees .main-svg", state="attached")
+    page.wait_for_selector("#degrees svg", state="attached")
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     box = page.locator("#canvas").bounding_box()
     assert box["width"] > 250

@@ -1,4 +1,4 @@
-"""Curves over the epochs, as plain descriptions that the page's script gives to plotly."""
+"""Curves over the epochs, as plain descriptions for the page's script."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -31,7 +31,8 @@ _CHARTS = (
     ),
     _Chart(
         "Score",
-        "Accuracy (or R²) on the points the model learns from and on those that choose the best epoch.",
+        "Accuracy (or R²) on the points the model learns from and on those that choose the best epoch, if these are "
+        "others.",
         {"train_score": "training points", "selection_score": "selection points", "test_score": "test points"},
         percent=True,
     ),
@@ -75,7 +76,7 @@ _CHARTS = (
 
 
 def describe_charts(runs: Sequence[Mapping[str, History]], metric: str = "accuracy") -> list[dict[str, Any]]:
-    """One description per chart that has something to show.
+    """One description per chart that has something to show: a line of two epochs at least.
 
     Each run is a mapping from the name of a fold to its history. With several folds the mean is drawn boldly and each
     fold faintly; a second run is dashed.
@@ -89,18 +90,25 @@ def describe_charts(runs: Sequence[Mapping[str, History]], metric: str = "accura
             for number, run in enumerate(runs)
             for line in _lines(name if len(runs) == 1 else f"{name}, run {'AB'[number]}", run, column, percent)
         ]
-        if series:
+        if any(len(line["x"]) > 1 for line in series):
             about = {"title": chart.title, "explanation": chart.explanation}
             charts.append({**about, "percent": percent, "fromZero": chart.from_zero, "series": series})
     return charts
 
 
 def _columns(chart: _Chart, runs: Sequence[Mapping[str, History]]) -> dict[str, str]:
-    """The chart's columns; without a reward the loss is the predictions' error alone, and one line is enough."""
+    """The chart's columns; where two have the same values everywhere, one line is enough.
+
+    Without a reward the loss is the predictions' error (and what parts of the model add for themselves).
+    """
     histories = [history for run in runs for history in run.values()]
-    if any(_measured(history, column) for history in histories for column in ("edge_loss", "polygon_loss")):
-        return chart.columns
-    return {column: name for column, name in chart.columns.items() if column != "task_loss"}
+    rewarded = any(_measured(history, column) for history in histories for column in ("edge_loss", "polygon_loss"))
+    distinct: dict[str, list[_Curve]] = {}
+    for column in chart.columns:
+        curves = [_measured(history, column) for history in histories]
+        if (rewarded or column != "task_loss") and curves not in distinct.values():
+            distinct[column] = curves
+    return {column: chart.columns[column] for column in distinct}
 
 
 def _lines(name: str, run: Mapping[str, History], column: str, percent: bool) -> list[dict[str, Any]]:

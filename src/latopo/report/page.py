@@ -12,7 +12,6 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 
 from latopo._files import atomic_path
 from latopo._version import __version__
-from latopo.errors import LatopoError
 from latopo.report import words
 from latopo.report.charts import describe_charts
 from latopo.report.comparison import compare_runs
@@ -74,7 +73,7 @@ def build_page(data: ReportData, other: ReportData | None = None) -> str:
         charts=charts,
         content={"charts": charts, "drawing": drawing, "tables": [_numbers(table) for table in data.tables]},
         arrays=packer.text(),
-        **_scripts(with_plotly=bool(charts or data.snapshots)),
+        **_scripts(),
     )
 
 
@@ -101,30 +100,20 @@ def _template() -> Template:
     return environment.get_template("page.html")
 
 
-def _scripts(with_plotly: bool) -> dict[str, str]:
-    """Style, scripts, and the policy that lets these very scripts run."""
+def _scripts() -> dict[str, str]:
+    """Style, script, and the policy that lets this very script run."""
     script = '(() => {\n"use strict";\n' + "\n".join(_asset(f"{name}.js") for name in _SCRIPTS) + "})();\n"
-    plotly = _plotly() if with_plotly else ""
-    return {"style": _asset("page.css"), "plotly": plotly, "script": script, "policy": _policy(plotly, script)}
+    return {"style": _asset("page.css"), "script": script, "policy": _policy(script)}
 
 
-def _policy(*scripts: str) -> str:
-    """A Content-Security-Policy: these very scripts, inline styles (plotly sets some), and nothing from anywhere."""
-    digests = [hashlib.sha256(script.encode("utf-8")).digest() for script in scripts]
-    hashes = " ".join(f"'sha256-{base64.b64encode(digest).decode('ascii')}'" for digest in digests)
+def _policy(script: str) -> str:
+    """A Content-Security-Policy: this very script, inline styles (widths and colours), and nothing from anywhere."""
+    digest = base64.b64encode(hashlib.sha256(script.encode("utf-8")).digest()).decode("ascii")
     return (
-        f"default-src 'none'; script-src {hashes}; style-src 'unsafe-inline'; img-src data: blob:; connect-src 'none'; "
+        f"default-src 'none'; script-src 'sha256-{digest}'; style-src 'unsafe-inline'; connect-src 'none'; "
         "base-uri 'none'; form-action 'none'"
     )
 
 
 def _asset(name: str) -> str:
     return (files("latopo.report") / "assets" / name).read_text(encoding="utf-8")
-
-
-def _plotly() -> str:
-    try:
-        from plotly.offline import get_plotlyjs
-    except ImportError as error:
-        raise LatopoError('report: the charts need plotly; install it with pip install "latopo[viz]"') from error
-    return str(get_plotlyjs())

@@ -1,96 +1,156 @@
-// Curves and the histogram of the degrees, drawn by plotly in the page's own colours.
+// Curves over the epochs and the histogram of the degrees, as SVG. Colours are the style sheet's, so a change of theme
+// needs no new drawing.
 
-const LINE_COLORS = [["#2a6fbb", "#6aa9f0"], ["#d2691e", "#f5a35c"], ["#7a3fa8", "#c08af0"], ["#2f8f46", "#6fd088"]];
+const CHART_HEIGHT = 220;
+const SIGN_WIDTH = 7; // pixels, of the axes' font
 const MOST_BARS = 40;
-const CHART_OPTIONS = { displayModeBar: false, responsive: true };
 
-// Plotly interprets some tags in text; ours is plain.
-function plain(text) {
-  return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
+// Round numbers that cover a range, `most` of them or fewer.
+function roundTicks(low, high, most) {
+  const rough = Math.max(high - low, 1e-12) / (most - 1);
+  const power = 10 ** Math.floor(Math.log10(rough));
+  const step = power * [1, 2, 5, 10].find((factor) => factor * power >= rough * (1 - 1e-9));
+  const digits = Math.max(-Math.floor(Math.log10(step) + 1e-9), 0);
+  const [first, last] = [Math.floor(low / step + 1e-9), Math.ceil(high / step - 1e-9)];
+  const values = Array.from({ length: last - first + 1 }, (_, place) => (first + place) * step);
+  return values.map((value) => ({ value, text: numberText(value, digits) }));
 }
 
-function chartLayout(xTitle, suffix, legend) {
-  const axis = {
-    gridcolor: cssVariable("--line"),
-    zerolinecolor: cssVariable("--line"),
-    linecolor: cssVariable("--line"),
-    automargin: true,
-  };
-  return {
-    autosize: true,
-    height: 250,
-    margin: { l: 44, r: 10, t: 8, b: 36 },
-    paper_bgcolor: "rgba(0,0,0,0)",
-    plot_bgcolor: "rgba(0,0,0,0)",
-    font: { family: "system-ui, sans-serif", size: 12, color: cssVariable("--muted") },
-    xaxis: { ...axis, title: { text: xTitle, standoff: 6 }, rangemode: "tozero", tickangle: 0, nticks: 10 },
-    yaxis: { ...axis, ticksuffix: suffix },
-    showlegend: legend,
-    legend: { orientation: "h", y: 1.02, yanchor: "bottom", x: 0, font: { size: 11 } },
-    hovermode: "closest",
-    hoverlabel: { bgcolor: cssVariable("--surface"), bordercolor: cssVariable("--line"), font: { color: cssVariable("--text") } },
-    bargap: 0.15,
-  };
+function numberText(value, digits) {
+  return value.toLocaleString("en", { minimumFractionDigits: digits, maximumFractionDigits: digits }).replace("-", "−");
 }
 
-// Draws when the reader scrolls near. Returns a function that draws again; before the first time it does nothing.
-function whenSeen(place, draw) {
-  let wasSeen = false;
-  const watcher = new IntersectionObserver((entries) => {
-    if (!entries.some((entry) => entry.isIntersecting)) return;
-    watcher.disconnect();
-    wasSeen = true;
+// Axes and grid. x and y turn values into pixels; `ticks` of the x axis are [value, text].
+class ChartFrame {
+  constructor(place, yRange, unit, xTitle) {
+    this.width = Math.max(place.clientWidth, 160);
+    const rows = roundTicks(...yRange, 5);
+    this.left = 10 + SIGN_WIDTH * Math.max(...rows.map(({ text }) => text.length + unit.length));
+    this.bottom = CHART_HEIGHT - 38;
+    this.low = rows[0].value;
+    this.high = rows.at(-1).value;
+    this.parts = rows.flatMap(({ value, text }) => [
+      svgElement("line", { class: "grid", x1: this.left, x2: this.width - 8, y1: this.y(value), y2: this.y(value) }),
+      svgElement("text", { x: this.left - 6, y: this.y(value) + 4, "text-anchor": "end" }, text + unit),
+    ]);
+    this.parts.push(svgElement("text", { x: (this.left + this.width - 8) / 2, y: CHART_HEIGHT - 4, "text-anchor": "middle" }, xTitle));
+  }
+
+  y(value) {
+    return this.bottom - ((value - this.low) / (this.high - this.low)) * (this.bottom - 10);
+  }
+
+  // From a share of the width to a pixel.
+  across(share) {
+    return this.left + 4 + share * (this.width - this.left - 16);
+  }
+
+  label(x, text) {
+    this.parts.push(svgElement("text", { x, y: this.bottom + 16, "text-anchor": "middle" }, text));
+  }
+
+  // stops: [{x, title, lines}], places that the pointer and the arrow keys can read.
+  show(place, label, stops) {
+    const rule = svgElement("line", { class: "rule", y1: 8, y2: this.bottom, visibility: "hidden" });
+    const picture = svgElement("svg", { viewBox: `0 0 ${this.width} ${CHART_HEIGHT}`, role: "img", tabindex: 0, "aria-label": label }, ...this.parts, rule);
+    let now = -1;
+    const read = (number) => {
+      now = Math.min(Math.max(number, 0), stops.length - 1);
+      const { x, title, lines } = stops[now];
+      for (const [name, value] of [["x1", x], ["x2", x], ["visibility", "visible"]]) rule.setAttribute(name, value);
+      const { left, top, width } = picture.getBoundingClientRect();
+      showTip(left + (x * width) / this.width, top + 40, [element("strong", { textContent: title }), ...lines.map((line) => element("div", { textContent: line }))]);
+    };
+    const leave = () => {
+      rule.setAttribute("visibility", "hidden");
+      hideTip();
+    };
+    for (const name of ["pointermove", "pointerdown"]) {
+      picture.addEventListener(name, (event) => {
+        const { left, width } = picture.getBoundingClientRect();
+        const at = ((event.clientX - left) * this.width) / width;
+        read(stops.reduce((best, { x }, number) => (Math.abs(x - at) < Math.abs(stops[best].x - at) ? number : best), 0));
+      });
+    }
+    for (const name of ["pointerleave", "blur"]) picture.addEventListener(name, leave);
+    picture.addEventListener("keydown", (event) => {
+      const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+      if (step) read(now + step);
+      else if (event.key === "Escape") leave();
+      if (step) event.preventDefault();
+    });
+    place.replaceChildren(picture);
+  }
+}
+
+// Draws now and whenever the place gets another width.
+function drawInto(place, draw) {
+  let width = 0;
+  new ResizeObserver(() => {
+    if (place.clientWidth === width) return;
+    width = place.clientWidth;
     draw();
-  }, { rootMargin: "300px" });
-  watcher.observe(place);
-  return () => {
-    if (printing) wasSeen = true;
-    if (wasSeen) draw();
-  };
+  }).observe(place);
 }
 
-// Returns a function for each chart that draws it again.
 function drawCurves(charts) {
-  const room = document.getElementById("charts");
-  if (!room) return [];
-  const places = charts.map((chart) => {
-    const place = element("div", { className: "chart", role: "img", "aria-label": chartLabel(chart) });
-    room.append(element("figure", { className: "panel" }, element("h3", { textContent: chart.title }),
-      element("figcaption", { textContent: chart.explanation }), place));
-    return place;
-  });
-  return charts.map((chart, number) => whenSeen(places[number], () => drawCurve(places[number], chart)));
+  for (const chart of charts) {
+    const place = element("div", { className: "chart" });
+    const bold = chart.series.filter((line) => !line.faint);
+    const figure = element("figure", { className: "panel" }, element("h3", { textContent: chart.title }),
+      element("figcaption", { textContent: chart.explanation }));
+    if (bold.length > 1) figure.append(chartLegend(bold));
+    figure.append(place);
+    document.getElementById("charts").append(figure);
+    drawInto(place, () => drawCurve(place, chart, bold));
+  }
 }
 
-function chartLabel(chart) {
-  const ends = chart.series.filter((line) => !line.faint && line.y.length).map((line) => {
-    const unit = chart.percent ? " %" : "";
-    return `${line.name}: from ${line.y[0]}${unit} to ${line.y.at(-1)}${unit}`;
-  });
+function chartLegend(lines) {
+  const entries = lines.map((line) => element("span", {}, element("span", { className: `key ${lineClass(line)}` }), line.name));
+  return element("p", { className: "legend" }, ...entries);
+}
+
+function lineClass({ color, dash, faint }) {
+  return `curve-${color}${dash ? " dash" : ""}${faint ? " faint" : ""}`;
+}
+
+function drawCurve(place, chart, bold) {
+  const unit = chart.percent ? " %" : "";
+  const epochs = [...new Set(chart.series.flatMap((line) => line.x))].sort((one, two) => one - two);
+  const [first, last] = [epochs[0], epochs.at(-1)];
+  const frame = new ChartFrame(place, valueRange(chart), unit, "epoch");
+  const x = (epoch) => frame.across(last > first ? (epoch - first) / (last - first) : 0.5);
+  for (const { value, text } of roundTicks(first, last, 6)) {
+    if (value >= first && value <= last && Number.isInteger(value)) frame.label(x(value), text);
+  }
+  for (const line of chart.series) {
+    const points = line.x.map((epoch, place) => `${x(epoch).toFixed(1)},${frame.y(line.y[place]).toFixed(1)}`);
+    frame.parts.push(svgElement("polyline", { class: `curve ${lineClass(line)}`, points: points.join(" ") }));
+  }
+  const stops = epochs.map((epoch) => ({ x: x(epoch), title: `epoch ${epoch}`, lines: bold.flatMap((line) => valueAt(line, epoch, unit)) }));
+  frame.show(place, chartLabel(chart, bold, unit), stops.filter(({ lines }) => lines.length));
+}
+
+function valueAt(line, epoch, unit) {
+  const place = line.x.indexOf(epoch);
+  return place < 0 ? [] : [`${line.name}: ${line.y[place].toLocaleString("en", { maximumSignificantDigits: 4 })}${unit}`];
+}
+
+function valueRange({ series, fromZero }) {
+  const values = series.flatMap((line) => line.y);
+  const low = Math.min(...values, ...(fromZero ? [0] : []));
+  const high = Math.max(...values);
+  return high > low ? [low, high] : [low - (Math.abs(low) / 10 || 1), high];
+}
+
+function chartLabel(chart, lines, unit) {
+  const ends = lines.map((line) => `${line.name}: from ${line.y[0]}${unit} to ${line.y.at(-1)}${unit}`);
   return `${chart.title} over the epochs. ${ends.join("; ")}`;
 }
 
-function drawCurve(place, chart) {
-  const dark = isDark() ? 1 : 0;
-  const traces = chart.series.map((line) => ({
-    type: "scatter",
-    mode: line.y.length > 1 ? "lines" : "markers",
-    name: plain(line.name),
-    x: line.x,
-    y: line.y,
-    opacity: line.faint ? 0.28 : 1,
-    showlegend: !line.faint,
-    line: { color: LINE_COLORS[line.color][dark], width: line.faint ? 1 : 2.2, dash: line.dash ? "dash" : "solid" },
-    hovertemplate: `${plain(line.name)}<br>epoch %{x}: %{y}<extra></extra>`,
-  }));
-  const bold = chart.series.filter((line) => !line.faint);
-  const layout = chartLayout("epoch", chart.percent ? " %" : "", bold.length > 1);
-  if (chart.fromZero) layout.yaxis.rangemode = "tozero";
-  Plotly.react(place, traces, layout, CHART_OPTIONS);
-}
-
 // Bars for 0, 1, 2, … neighbours; the last bar collects the rare large degrees.
-function drawDegrees(place, degrees, color) {
+function drawDegrees(place, degrees) {
   const sorted = Array.from(degrees).sort((one, two) => one - two);
   const usual = sorted[Math.floor(0.99 * (sorted.length - 1))] ?? 0;
   const step = 1 + Math.floor(usual / MOST_BARS);
@@ -102,10 +162,17 @@ function drawDegrees(place, degrees, color) {
     if (bar === bars - 1) return `≥ ${bar * step}`;
     return step === 1 ? String(bar) : `${bar * step}–${(bar + 1) * step - 1}`;
   });
-  const layout = chartLayout("neighbours", " %", false);
-  layout.xaxis.type = "category";
   const shares = counts.map((count) => (100 * count) / Math.max(sorted.length, 1));
-  const trace = { type: "bar", x: names, y: shares, customdata: counts, marker: { color },
-    hovertemplate: "%{x} neighbours: %{customdata} points (%{y:.1f} %)<extra></extra>" };
-  Plotly.react(place, [trace], layout, CHART_OPTIONS);
+  const frame = new ChartFrame(place, [0, Math.max(...shares)], " %", "neighbours");
+  const width = frame.across(1 / counts.length) - frame.across(0);
+  const longest = SIGN_WIDTH * (Math.max(...names.map((name) => name.length)) + 1);
+  const every = Math.ceil(longest / width); // as many names as fit
+  const stops = counts.map((count, bar) => {
+    const x = frame.across((bar + 0.5) / counts.length);
+    const top = frame.y(shares[bar]);
+    frame.parts.push(svgElement("rect", { class: "bar-mark", x: x - 0.42 * width, width: 0.84 * width, y: top, height: frame.bottom - top }));
+    if (bar % every === 0) frame.label(x, names[bar]);
+    return { x, title: `${names[bar]} neighbours`, lines: [`${countText(count)} points (${percentText(count / Math.max(sorted.length, 1))})`] };
+  });
+  frame.show(place, "Histogram of the degrees", stops);
 }

@@ -92,16 +92,16 @@ async function start() {
   const { tables, drawing: packed, charts } = readContent();
   document.querySelectorAll("table.results").forEach((table, number) => prepareTable(table, tables[number]));
   const parts = packed ? prepareDrawing(await unpackArrays(packed)) : null;
-  const redraws = drawCurves(charts);
+  drawCurves(charts);
   if (parts) {
     const { drawing } = parts;
     const place = document.getElementById("degrees");
-    const redrawDegrees = whenSeen(place, () => drawDegrees(place, drawing.moment.degrees, css(drawing.colors.ofCell(2))));
-    drawing.addEventListener("cells", redrawDegrees);
-    redraws.push(() => parts.panel.refreshColors(), redrawDegrees);
+    const draw = () => drawDegrees(place, drawing.moment.degrees);
+    drawInto(place, draw);
+    drawing.addEventListener("cells", draw);
     exposeState(drawing);
   }
-  prepareTheme(() => redraws.forEach((redraw) => redraw()));
+  prepareTheme(() => parts?.panel.refreshColors());
   document.documentElement.dataset.ready = "true";
 }
 
