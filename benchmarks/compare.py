@@ -54,7 +54,7 @@ def select(records: list[Record], model: str, dataset: str, graph: bool, named: 
         record
         for record in records
         if (record.unit.model, record.unit.dataset, record.unit.graph) == place
-        and record.unit.settings == default_settings(dataset, record.unit.protocol) | named
+        and record.unit.settings == default_settings(model, dataset, record.unit.protocol) | named
     ]
 
 

@@ -57,6 +57,14 @@ def test_without_rounds_nothing_is_learned(x, house):
     assert torch.equal(CellMessages(6, 6, 0, edges=False)(x, house), x)
 
 
+def test_lifts_may_sum_and_edges_may_listen_without_gradient(x, house):
+    plain = CellMessages(6, 6, 0, lift="sum")(x, house)[:, 6:]
+    torch.testing.assert_close(plain, Downlift("sum")(Uplift("sum")(x, house), house))
+    x = x.clone().requires_grad_()
+    assert not CellMessages(6, 6, 0, detach_edges=True)(x, house)[:, 6:].requires_grad
+    assert CellMessages(6, 6, 0)(x, house)[:, 6:].requires_grad
+
+
 @pytest.mark.parametrize(("options", "width"), [({}, 10), ({"concat": False}, 5), ({"edges": False}, 5)])
 @pytest.mark.parametrize("rounds", [1, 2])
 def test_channels(x, house, rounds, options, width):

@@ -20,6 +20,14 @@ def test_only_the_last_bias_may_be_missing():
     assert [layer.bias is None for layer in AuxiliaryEncoder(last_bias=True).layers] == [False] * 3
 
 
+def test_dropout_before_every_layer_in_training_only():
+    x = torch.ones(1, 400)
+    for widths in ((400, 3), (400, 400, 3)):
+        encoder = AuxiliaryEncoder(widths, dropout=0.5)
+        assert not torch.equal(encoder(x), encoder(x))
+        assert torch.equal(encoder.eval()(x), encoder(x))
+
+
 def test_reset_and_repr():
     encoder = AuxiliaryEncoder((2, 3, 4))
     before = {name: tensor.clone() for name, tensor in encoder.state_dict().items() if "weight" in name}

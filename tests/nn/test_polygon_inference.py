@@ -26,24 +26,24 @@ def features():
     return torch.randn(36, 4, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
 
 
-def score_by_loop(x, cycle, mean):
+def score_by_loop(x, cycle, score):
     sides = [x[u] + x[v] for u, v in zip(cycle, cycle[1:] + cycle[:1], strict=True)]
     terms = [-(a - b).norm().item() for a, b in combinations(sides, 2)]
-    return sum(terms) / len(terms) if mean else sum(terms)
+    return {"sum": sum(terms), "mean": sum(terms) / len(terms), "distance": -sum(terms) / len(terms)}[score]
 
 
-def all_scores(x, edge_index, mean=False):
+def all_scores(x, edge_index, score="sum"):
     cycles = [row for rows in induced_cycles(edge_index, 36).values() for row in rows.tolist()]
-    return cycles, torch.tensor([score_by_loop(x, cycle, mean) for cycle in cycles], dtype=torch.float64)
+    return cycles, torch.tensor([score_by_loop(x, cycle, score) for cycle in cycles], dtype=torch.float64)
 
 
 def as_lists(polygons):
     return [row for rows in polygons.values() for row in rows.tolist()]
 
 
-@pytest.mark.parametrize("score", ["sum", "mean"])
+@pytest.mark.parametrize("score", ["sum", "mean", "distance"])
 def test_equals_a_loop_over_polygons(grid, features, score):
-    cycles, scores = all_scores(features, grid, score == "mean")
+    cycles, scores = all_scores(features, grid, score)
     assert len(cycles) == 28
     standard = (scores - scores.mean()) / scores.std(correction=0)
     prob = segment_entmax(2.0 * standard, torch.tensor([0, 28]))

@@ -53,8 +53,9 @@ def test_some_sets_outside_the_paper_are_like_those_of_table_2():
 def test_only_large_sets_have_a_fixed_weight_decay():
     for dataset in DATASET_TITLES:
         fixed = {"weight_decay": 5e-4} if dataset in ("pubmed", "cs", "physics") else {}
-        assert default_settings(dataset, "honest") == fixed
-        assert default_settings(dataset, "paper") == {}
+        assert default_settings("dcm", dataset, "honest") == fixed
+        assert default_settings("dcm", dataset, "paper") == {}
+        assert default_settings("dcm-released", dataset, "honest") == {}
 
 
 def test_only_what_departs_from_a_default_is_named():

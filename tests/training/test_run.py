@@ -70,6 +70,18 @@ def test_bad_runs_are_refused_before_loading(arguments, message):
         Run(**arguments)
 
 
+def test_the_released_settings_follow_the_data_set_and_have_no_weight_decay():
+    for dataset, normalize in (("texas", True), ("cora", True), ("cs", False), ("physics", False), ("cornell", True)):
+        assert Run(dataset, "dcm-released").model_settings().normalize_rows is normalize
+        assert not Run(dataset, "dcm").model_settings().normalize_rows
+    for protocol in ("honest", "paper"):
+        run = Run("texas", "dcm-released", protocol=protocol)
+        assert run.weight_decays == (0.0,)
+        assert run.training().weight_decay == 0.0
+        assert run.model_settings().latent.sampler.gain == 5.0
+    assert Run("texas", "dcm-released", settings={"weight_decay": 5e-4}).weight_decays == (5e-4,)
+
+
 @pytest.mark.parametrize(
     ("run", "stored"),
     [

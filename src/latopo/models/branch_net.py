@@ -8,7 +8,7 @@ from torch.nn import functional
 
 from latopo.errors import LatopoError
 from latopo.models.branches import FittedLatent, LatentBranch, SeparateGivenBranch, SharedGivenBranch, View
-from latopo.models.features import FeatureLinear
+from latopo.models.features import FeatureLinear, drop_entries, normalize_rows
 from latopo.models.head import Head, WeighedHead
 from latopo.models.model import LossTerms, Model, ModelOutput, Targets
 from latopo.models.settings import Latent, NetSettings, SeparateGiven, TopK
@@ -75,7 +75,7 @@ class BranchNet(Model):
         if self.latent is None:
             return output, None
         topology = LatentTopology(output.complex, output.graph, output.polygons)
-        return output, self.latent.fit(self.first(x).relu(), self.latent.topology.fit(topology))
+        return output, self.latent.fit(self._view(x, None).hidden, self.latent.topology.fit(topology))
 
     def join(self, x: Tensor, fitted: FittedLatent | None) -> ModelOutput:
         """Predict queries; in the given graph they have no edges."""
@@ -101,7 +101,8 @@ class BranchNet(Model):
         name = type(self).__name__
         check_features(name, x, self.in_channels)
         edges = None if edge_index is None else simple_edges(name, edge_index, x.size(0))
-        hidden = self.first(x).relu()
+        x = normalize_rows(x) if self.settings.normalize_rows else x
+        hidden = self.first(drop_entries(x, self.settings.input_dropout, self.training)).relu()
         return View(x, hidden, self._drop(hidden), edges)
 
     def _read(self, view: View, latent: Tensor | None) -> ModelOutput:

@@ -95,10 +95,14 @@ class LatentBranch(nn.Module):
         self.relaxation, self.latent_dropout = settings.relaxation, settings.latent_dropout
         similarity = manifold(channels) if settings.space == "manifold" else settings.space
         graph = AlphaDGM(
-            channels, channels, sampler=_sampler(settings.sampler), similarity=similarity, detach=settings.detach
-        )
-        self.topology = TopologyInference(graph, _polygons(settings.polygons))
-        self.messages = CellMessages(channels, channels, settings.rounds, edges=settings.edge_features, dropout=dropout)
+            channels, channels, settings.encoder_layers, sampler=_sampler(settings.sampler, settings.learn_alpha),
+            dropout=settings.encoder_dropout, similarity=similarity, detach=settings.detach,
+        )  # fmt: skip
+        self.topology = TopologyInference(graph, _polygons(settings.polygons, settings.learn_alpha))
+        self.messages = CellMessages(
+            channels, channels, settings.rounds, edges=settings.edge_features, dropout=dropout, lift=settings.lift,
+            detach_edges=settings.detach_edges,
+        )  # fmt: skip
 
     @staticmethod
     def channels(hidden: int, settings: Latent) -> int:
@@ -144,14 +148,16 @@ class LatentBranch(nn.Module):
         reset(self.topology, self.messages)
 
 
-def _sampler(settings: Entmax | TopK) -> EdgeSampler:
+def _sampler(settings: Entmax | TopK, learn_alpha: bool) -> EdgeSampler:
     if isinstance(settings, TopK):
         return TopKSampler(settings.k)
     gain = 50.0 if settings.gain is None else settings.gain
-    return EntmaxSampler(gain, degree=settings.degree, hold_degree=settings.hold_degree, search=settings.search)
+    return EntmaxSampler(
+        gain, degree=settings.degree, hold_degree=settings.hold_degree, learn_alpha=learn_alpha, search=settings.search
+    )
 
 
-def _polygons(chosen: EntmaxPolygons | AllPolygons | TopKPolygons | None) -> PolygonInference | None:
+def _polygons(chosen: EntmaxPolygons | AllPolygons | TopKPolygons | None, learn_alpha: bool) -> PolygonInference | None:
     if chosen is None:
         return None
     common: dict[str, Any] = {"max_length": chosen.max_length, "candidate_budget": chosen.candidate_budget}
@@ -159,7 +165,9 @@ def _polygons(chosen: EntmaxPolygons | AllPolygons | TopKPolygons | None) -> Pol
         return PolygonInference(sampler="all", **common)
     if isinstance(chosen, TopKPolygons):
         return PolygonInference(sampler="topk", score=chosen.polygon_score, **common)
-    return PolygonInference(polygon_share=chosen.polygon_share, score=chosen.polygon_score, **common)
+    return PolygonInference(
+        polygon_share=chosen.polygon_share, score=chosen.polygon_score, learn_alpha=learn_alpha, **common
+    )
 
 
 def manifold(channels: int) -> Product:

@@ -7,10 +7,47 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
+from torch.nn import functional
 
 from latopo.errors import LatopoError
 
-__all__ = ["FeatureLinear"]
+__all__ = ["FeatureLinear", "drop_entries", "normalize_rows"]
+
+
+def normalize_rows(x: Tensor) -> Tensor:
+    """Rows of x, dense or sparse CSR, divided by the sums of their absolute values; rows of zeros stay.
+
+    Example:
+        >>> normalize_rows(torch.tensor([[1.0, 3.0], [0.0, 0.0]]))
+        tensor([[0.2500, 0.7500],
+                [0.0000, 0.0000]])
+    """
+    if x.layout != torch.sparse_csr:
+        return functional.normalize(x, p=1.0)
+    row, values = torch.repeat_interleave(x.crow_indices().diff()), x.values()
+    total = values.new_zeros(x.size(0)).index_add_(0, row, values.abs())
+    return _with_values(x, values / torch.where(total == 0, 1, total)[row])
+
+
+def drop_entries(x: Tensor, p: float, training: bool) -> Tensor:
+    """Dropout of the entries of x, dense or sparse CSR: zeros stay zeros, so only stored entries are drawn."""
+    if not p or not training:
+        return x
+    if x.layout != torch.sparse_csr:
+        return functional.dropout(x, p)
+    return _with_values(x, functional.dropout(x.values(), p))
+
+
+def _with_values(x: Tensor, values: Tensor) -> Tensor:
+    """The CSR matrix x with other entries in the same places."""
+    return _csr(x.crow_indices(), x.col_indices(), values, (x.size(0), x.size(1)))
+
+
+def _csr(crow: Tensor, col: Tensor, values: Tensor, shape: tuple[int, int]) -> Tensor:
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Sparse CS[RC] tensor support is in beta")
+        # The indices come from a matrix that has been checked; unsaid, torch warns.
+        return torch.sparse_csr_tensor(crow, col, values, shape, check_invariants=False)
 
 
 class FeatureLinear(nn.Linear):
@@ -52,10 +89,8 @@ class FeatureLinear(nn.Linear):
                 warnings.filterwarnings("ignore", message="Sparse CS[RC] tensor support is in beta")
                 # A CSR matrix read by columns is its transpose; the conversion sorts once.
                 by_columns = x.to_sparse_csc()
-                self._transposed = torch.sparse_csr_tensor(
-                    by_columns.ccol_indices(), by_columns.row_indices(), by_columns.values(), (x.size(1), x.size(0)),
-                    check_invariants=False,  # a conversion has just made them; unsaid, torch warns
-                )  # fmt: skip
+            indices = by_columns.ccol_indices(), by_columns.row_indices()
+            self._transposed = _csr(*indices, by_columns.values(), (x.size(1), x.size(0)))
             self._seen = weakref.ref(x), version
         return self._transposed
 

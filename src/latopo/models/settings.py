@@ -57,7 +57,7 @@ class EntmaxPolygons(_Polygons):
 
     kind: ClassVar[str] = "entmax"
     polygon_share: float | None = field(default=None, metadata={"above": 0, "at_most": 1})
-    polygon_score: Literal["sum", "mean", "per-length"] = "sum"
+    polygon_score: Literal["sum", "mean", "per-length", "distance"] = "sum"
 
 
 @dataclass(frozen=True)
@@ -84,11 +84,16 @@ class Latent(Settings):
         space: where distances are measured; ``squared`` takes their squares, whose statistics have a closed form
             (large data), ``manifold`` is Euclidean × hyperbolic × spherical.
         detach: whether the auxiliary branch is cut from the gradient of the features.
+        learn_alpha: whether the α of edges and polygons are parameters, or stay at 1.5.
+        encoder_layers: layers of the encoder of the graph.
+        encoder_dropout: before each of them; the graph then jumps from step to step.
         decay_encoder: whether weight decay acts on the encoder of the graph. The graph does not see the encoder's
             scale, so there a decay only makes its steps larger.
         polygons: how polygons are chosen; None for none.
         edge_features: whether edges have features and messages of their own (a DCM) or only nodes do (a DGM).
         rounds: rounds of message passing.
+        lift: how nodes give features to edges and get them back: the mean, or the sum.
+        detach_edges: whether edges take the features of nodes without gradient.
         relaxation: how probabilities enter message passing.
         latent_dropout: probability with which a step hides all that a node got from the topology from the head, so that
             the head does not come to rely on it alone.
@@ -103,6 +108,11 @@ class Latent(Settings):
     rounds: int = field(default=1, metadata={"at_least": 0, "at_most": 1000})
     relaxation: Relaxation = "none"
     latent_dropout: float = field(default=0.0, metadata={"at_least": 0, "below": 1})
+    learn_alpha: bool = field(default=True, metadata={"unsaid": True})
+    encoder_layers: int = field(default=3, metadata={"at_least": 1, "at_most": 1000, "unsaid": True})
+    encoder_dropout: float = field(default=0.0, metadata={"at_least": 0, "below": 1, "unsaid": True})
+    lift: Literal["mean", "sum"] = field(default="mean", metadata={"unsaid": True})
+    detach_edges: bool = field(default=False, metadata={"unsaid": True})
 
 
 @dataclass(frozen=True)
@@ -152,6 +162,8 @@ class NetSettings(Settings):
     Attributes:
         hidden_channels: width everywhere between input and head.
         dropout: before message passing, between rounds and before the head.
+        input_dropout: before the first layer.
+        normalize_rows: whether rows of the input are divided by their sums first (of absolute values).
         latent, own, given: the branches.
         weighing: whether the branches are weighed against each other.
         edge_form: form of the :class:`~latopo.nn.TopologyLoss` that trains the topology; None if its relaxation does.
@@ -169,6 +181,8 @@ class NetSettings(Settings):
     given: SharedGiven | SeparateGiven | None = None
     weighing: Weighing | None = None
     edge_form: EdgeForm | None = None
+    input_dropout: float = field(default=0.0, metadata={"at_least": 0, "below": 1, "unsaid": True})
+    normalize_rows: bool = field(default=False, metadata={"unsaid": True})
 
     def __post_init__(self) -> None:
         """Refuse combinations that cannot predict or would not be used."""

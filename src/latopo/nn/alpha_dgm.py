@@ -10,7 +10,7 @@ from latopo._compile import refuse_script, uncompiled
 from latopo.complex.canonical import edge_keys
 from latopo.complex.graphs import graph_numbers
 from latopo.neighbors import NeighborRows, Similarity, get_similarity
-from latopo.nn.checks import check_features, simple_edges
+from latopo.nn.checks import check_dropout, check_features, simple_edges
 from latopo.nn.duplicates import group_duplicates
 from latopo.nn.encoder import AuxiliaryEncoder
 from latopo.nn.reset import reset
@@ -67,6 +67,7 @@ class AlphaDGM(nn.Module):
             cliques and never merges. (Matrix products may round equal rows in two or three ways; those then count as so
             many points.)
         detach: whether x enters the encoder without gradient.
+        dropout: before each layer of the default encoder; the graph then jumps from step to step.
 
     Shapes:
         - **x**: [N, in_channels], **edge_index**: [2, E'] any form, or None, **ptr**: [G + 1], where each of several
@@ -92,8 +93,10 @@ class AlphaDGM(nn.Module):
         similarity: str | Similarity = "euclidean",
         merge_duplicates: bool = True,
         detach: bool = False,
+        dropout: float = 0.0,
     ) -> None:
         super().__init__()
+        check_dropout("AlphaDGM", dropout)
         self.in_channels, self.detach = in_channels, detach
         self.sampler = EntmaxSampler() if sampler is None else sampler
         self.merge_duplicates = merge_duplicates and self.sampler.merges_duplicates
@@ -101,7 +104,7 @@ class AlphaDGM(nn.Module):
         self.sampler.check_similarity(self.similarity)
         if encoder is None:
             widths = (in_channels, *[hidden_channels] * num_layers)
-            encoder = AuxiliaryEncoder(widths, last_bias=not self.similarity.shift_free)
+            encoder = AuxiliaryEncoder(widths, last_bias=not self.similarity.shift_free, dropout=dropout)
         self.encoder = encoder
 
     __prepare_scriptable__ = refuse_script

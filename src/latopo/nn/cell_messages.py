@@ -14,7 +14,7 @@ from latopo.complex import CellComplex
 from latopo.errors import LatopoError
 from latopo.nn.cell_conv import CellConv
 from latopo.nn.checks import check_dropout
-from latopo.nn.lifts import Downlift, Uplift
+from latopo.nn.lifts import Aggregation, Downlift, Uplift
 from latopo.nn.neighborhoods import ComplexNeighborhoods, Neighborhoods, as_neighborhoods
 from latopo.nn.node_conv import NodeConv
 from latopo.nn.polygon_conv import PolygonConv
@@ -55,6 +55,8 @@ class CellMessages(nn.Module):
         edges: whether there are messages between edges; without them the output is :math:`\mathbf{X}_{0,int}`.
         concat: whether the two halves stand side by side or are summed.
         dropout: between rounds.
+        lift: whether edges get the mean or the sum of their ends, and nodes that of their edges.
+        detach_edges: whether edges take the features of nodes without gradient.
         final_relu: whether the output has passed the ReLU (as in the paper); without it, it may be class scores.
         node_conv: makes a convolution of nodes: :class:`~latopo.nn.NodeConv`, one of PyG's (weighted cells need one
             that takes ``edge_weight``, such as ``torch_geometric.nn.GraphConv``), or a module of your own, called as
@@ -83,6 +85,8 @@ class CellMessages(nn.Module):
         polygons: int | None = None,
         concat: bool = True,
         dropout: float = 0.0,
+        lift: Aggregation = "mean",
+        detach_edges: bool = False,
         final_relu: bool = True,
         node_conv: NewConv = NodeConv,
         edge_conv: NewConv = CellConv,
@@ -94,17 +98,18 @@ class CellMessages(nn.Module):
                 f"CellMessages: without rounds the width stays {in_channels}, got out_channels={out_channels}"
             )
         self.concat, self.dropout, self.final_relu = concat, dropout, final_relu
+        self.detach_edges = detach_edges
         self.channels = out_channels * (2 if edges and concat else 1)
         widths = [in_channels, *[out_channels] * rounds]
         self.node_convs = nn.ModuleList(_fit_in(node_conv(*ends)) for ends in pairwise(widths))
-        self.uplift = Uplift("mean") if edges else None
+        self.uplift = Uplift(lift) if edges else None
         self.edge_convs = nn.ModuleList(edge_conv(out_channels, out_channels) for _ in range(rounds if edges else 0))
         if polygons is not None and not (edges and rounds):
             raise LatopoError("CellMessages: polygons hear edges; features of polygons need edges=True and rounds > 0")
         self.polygon_convs = None
         if polygons is not None:
             self.polygon_convs = nn.ModuleList(PolygonConv(out_channels, polygons) for _ in range(rounds))
-        self.downlift = Downlift("mean")
+        self.downlift = Downlift(lift)
 
     def reset_parameters(self) -> None:
         """Initialise every layer anew."""
@@ -124,7 +129,8 @@ class CellMessages(nn.Module):
         nodes = x if self.final_relu else linear
         if self.uplift is None:
             return CellFeatures(nodes)
-        edges, polygons = self._edge_rounds(self.uplift(x, neighborhoods), neighborhoods)
+        lifted = self.uplift(x.detach() if self.detach_edges else x, neighborhoods)
+        edges, polygons = self._edge_rounds(lifted, neighborhoods)
         down = self.downlift(edges, neighborhoods)
         return CellFeatures(torch.cat([nodes, down], dim=1) if self.concat else nodes + down, edges, polygons)
 

@@ -3,6 +3,7 @@
 from itertools import pairwise
 
 from torch import Tensor, nn
+from torch.nn import functional
 
 from latopo.nn.node_conv import NodeConv
 from latopo.nn.reset import reset
@@ -13,11 +14,12 @@ __all__ = ["AuxiliaryEncoder"]
 class AuxiliaryEncoder(nn.Module):
     r"""The paper's :math:`\nu_0`: an MLP without a graph, a GCN with one, by the same weights (table 12 of the paper).
 
-    ReLU between the layers, none after the last. There is no dropout: it would make the graph jump from step to step.
+    ReLU between the layers, none after the last.
 
     Args:
         channels: widths, input first; (32, 32, 32, 32) is the paper's.
         last_bias: whether the last layer has a bias; under a similarity of differences it would cancel.
+        dropout: before each layer; none by default, since it makes the graph jump from step to step.
 
     Shapes:
         - **x**: [N, channels[0]], **edge_index**: [2, E], each undirected edge once, or None
@@ -29,8 +31,11 @@ class AuxiliaryEncoder(nn.Module):
         torch.Size([3, 2])
     """
 
-    def __init__(self, channels: tuple[int, ...] = (32, 32, 32, 32), last_bias: bool = False) -> None:
+    def __init__(
+        self, channels: tuple[int, ...] = (32, 32, 32, 32), last_bias: bool = False, dropout: float = 0.0
+    ) -> None:
         super().__init__()
+        self.dropout = dropout
         last = len(channels) - 2
         self.layers = nn.ModuleList(
             NodeConv(before, after, bias=at < last or last_bias)
@@ -44,5 +49,5 @@ class AuxiliaryEncoder(nn.Module):
     def forward(self, x: Tensor, edge_index: Tensor | None = None) -> Tensor:
         """Auxiliary features of x."""
         for at, layer in enumerate(self.layers):
-            x = layer(x.relu() if at else x, edge_index)
+            x = layer(functional.dropout(x.relu() if at else x, self.dropout, self.training), edge_index)
         return x

@@ -32,7 +32,7 @@ from latopo.nn.segments import Segments, Standardized, standardize
 __all__ = ["LatentPolygons", "PolygonInference", "gain_for_share"]
 
 
-Score = Literal["sum", "mean", "per-length", "circulation"]
+Score = Literal["sum", "mean", "per-length", "distance", "circulation"]
 Sampler = Literal["entmax", "all", "topk", "budget", "pursuit"]
 
 
@@ -94,7 +94,8 @@ class PolygonInference(nn.Module):
             ones left (:func:`~latopo.nn.circulation.pursue_flow`); a probability is then the share explained.
         k: number of polygons for ``"topk"``, ``"budget"`` and ``"pursuit"``; default one per node.
         score: ``"sum"`` (the paper's) or ``"mean"`` of the pairwise similarities, or ``"per-length"``: standardised for
-            each length by itself. ``"circulation"`` asks edge signals instead of node features: the energy of a flow
+            each length by itself. ``"distance"`` is minus the mean, so that the sides that differ most win (as in the
+            authors' released code). ``"circulation"`` asks edge signals instead of node features: the energy of a flow
             that runs around the cycle (:func:`~latopo.nn.circulation.circulation_energy`).
         similarity: between edge features, by name or a module.
         learn_gain, learn_alpha: whether γ and α are parameters. A learned α stays in [1.1, 4].
@@ -234,6 +235,12 @@ class PolygonInference(nn.Module):
         first, second = _pairs(sides.size(1), sides.device)
         left, right = sides[:, first].flatten(), sides[:, second].flatten()
         pairs = paired_similarity(x_edge, x_edge, left, right, self.similarity).view(-1, first.numel())
+        return self._over_pairs(pairs)
+
+    def _over_pairs(self, pairs: Tensor) -> Tensor:
+        """The score of each cycle [C] from the similarities of its pairs of sides [C, pairs]."""
+        if self.score == "distance":
+            return -pairs.mean(1)
         return pairs.mean(1) if self.score == "mean" else pairs.sum(1)
 
     def vertex_scores(self, around: Tensor) -> Tensor:
@@ -241,8 +248,7 @@ class PolygonInference(nn.Module):
         x_edge = around + around.roll(-1, dims=1)
         first, second = _pairs(around.size(1), around.device)
         left, right = x_edge[:, first].flatten(0, 1), x_edge[:, second].flatten(0, 1)
-        pairs = self.similarity.paired(left, right).view(-1, first.numel())
-        return pairs.mean(1) if self.score == "mean" else pairs.sum(1)
+        return self._over_pairs(self.similarity.paired(left, right).view(-1, first.numel()))
 
     @torch.no_grad()
     def rule(self, x_aux: Tensor, cx: CellComplex, found: LatentPolygons) -> PolygonRule:

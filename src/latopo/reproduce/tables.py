@@ -201,8 +201,8 @@ def _at_best_mean_epoch(group: list[Record]) -> list[Record]:
 def _other_settings(item: Experiment, groups: dict[Place, list[Record]]) -> str:
     """What runs have that the caption does not say and the rows do not vary."""
     named: set[str] = set()
-    for (_, dataset, protocol), group in groups.items():
-        usual = default_settings(dataset, protocol)
+    for (row, dataset, protocol), group in groups.items():
+        usual = default_settings(row.model, dataset, protocol)
         for settings in (record.unit.settings for record in group):
             other = [name for name, value in settings.items() if name != item.variable and usual.get(name) != value]
             named.update(f"{name}={settings[name]}" for name in other)

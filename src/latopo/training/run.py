@@ -90,8 +90,9 @@ class Run:
 
     @property
     def weight_decays(self) -> tuple[float, ...]:
-        """The values to search. Under ``paper`` there is nothing to search on, and it is 5e-4."""
-        if "weight_decay" in self.settings or self.system.model.solves or self.entry.level == "graph":
+        """The values to search. Under ``paper`` there is nothing to search on, and it is 5e-4 or the system's own."""
+        known = "weight_decay" in self.settings or self.system.weight_decay is not None
+        if known or self.system.model.solves or self.entry.level == "graph":
             return (self.training().weight_decay,)
         return WEIGHT_DECAYS if self.protocol == "honest" else (_FIXED_WEIGHT_DECAY,)
 
@@ -100,14 +101,15 @@ class Run:
         named = {name: value for name, value in self.settings.items() if name in _TRAINING}
         epochs = 1 if self.system.model.solves else self.entry.epochs
         kind = TrainingSettings if self.entry.level == "node" else GraphTrainingSettings
-        return kind(**{"epochs": epochs, "seed": self.seed, **named, **changes})
+        own = {} if self.system.weight_decay is None else {"weight_decay": self.system.weight_decay}
+        return kind(**{"epochs": epochs, "seed": self.seed, **own, **named, **changes})
 
     def model_settings(self) -> Settings:
-        """Settings of the model, with the authors' gain where it belongs."""
+        """Settings of the model, with what the authors set for this data set where it belongs."""
         named = {name: value for name, value in self.settings.items() if name not in _TRAINING}
-        if self.system.authors_gain and self.entry.gain is not None:
-            named = {"gain": self.entry.gain, **named}
-        return self.system.resolved(self.graph, named)
+        authors = {name: getattr(self.entry, name) for name in self.system.authors}
+        known = {name: value for name, value in authors.items() if value is not None}
+        return self.system.resolved(self.graph, {**known, **named})
 
     def resolved(self) -> dict[str, Any]:
         """All that decides the numbers but the fold, in JSON's types: two runs are the same if this is."""
