@@ -32,7 +32,7 @@ hostile: $(READY)
 	LATOPO_HOSTILE=long OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto tests/hostile
 
 bench: $(READY)
-	$(BIN)/latopo bench --out benchmarks
+	$(BIN)/latopo bench --peers benchmarks/peers --out benchmarks
 
 $(READY): pyproject.toml
 	$(PYTHON) -m venv $(VENV)

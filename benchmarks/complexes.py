@@ -21,9 +21,9 @@ import torch
 
 from latopo import CellComplex, induced_cycles
 from latopo._files import atomic_path
-from latopo.bench.cycles import neighbour_graph
 from latopo.bench.harness import best_runs
 from latopo.bench.report import machine
+from peers.cycles import neighbour_graph
 
 PEERS = ("toponetx", "gudhi", "xgi")
 NAMES = {"toponetx": "TopoNetX", "gudhi": "GUDHI", "xgi": "XGI"}

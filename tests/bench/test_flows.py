@@ -1,22 +1,9 @@
 """The proving ground of benchmarks/flows.py, in small."""
 
-from importlib.util import module_from_spec, spec_from_file_location
-from pathlib import Path
-
-import pytest
-
-FILE = Path(__file__).parents[2] / "benchmarks" / "flows.py"
+import flows
 
 
-@pytest.fixture(scope="module")
-def flows():
-    spec = spec_from_file_location("flows", FILE)
-    module = module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-def test_both_find_what_flows_without_noise(flows):
+def test_both_find_what_flows_without_noise():
     case = flows.make_case(40, 4, flows=10, noise=0.0, seed=1)
     truth = flows.names(case.cells)
     assert len(truth) == 4
@@ -24,7 +11,7 @@ def test_both_find_what_flows_without_noise(flows):
     assert flows.by_cell_flower("MAX")(case) == truth
 
 
-def test_the_table(flows):
+def test_the_table():
     rows = flows.measure([30], [0.5], seeds=1, max_length=6, flows=5)
     table = flows.markdown(rows, 1, 6)
     assert table.startswith("| nodes | planted | noise | latopo, pursuit | latopo, at once | cell-flower, similarity |")

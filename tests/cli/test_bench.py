@@ -24,7 +24,7 @@ def test_all_benchmarks_with_their_verdicts(latopo):
 
 
 def test_one_benchmark_quickly_and_written_down(latopo, tmp_path):
-    code, out, _ = latopo("bench", "cycles", "--quick", "--out", "results")
+    code, out, _ = latopo("bench", "search", "--quick", "--out", "results")
     assert code == 0
     assert "quick" in out
     assert "yes" not in out
@@ -33,7 +33,7 @@ def test_one_benchmark_quickly_and_written_down(latopo, tmp_path):
 
 def test_a_missing_peer_says_what_to_install(latopo, monkeypatch):
     monkeypatch.setattr(Benchmark, "measure", staticmethod(lambda quick: __import__("no_such_peer")))
-    code, _, err = latopo("bench", "entmax")
+    code, _, err = latopo("bench", "fit")
     assert code == 2
     assert err.splitlines() == [
         "latopo: bench: No module named 'no_such_peer'; the peers come with pip install \"latopo[dev]\""
@@ -42,7 +42,6 @@ def test_a_missing_peer_says_what_to_install(latopo, monkeypatch):
 
 def test_an_unknown_benchmark(latopo):
     code, _, err = latopo("bench", "speed")
-    assert (code, err) == (
-        2,
-        f"latopo: bench: expected one of {', '.join(report.BENCHMARKS)}, got 'speed'\n",
-    )
+    assert code == 2
+    assert err.startswith(f"latopo: bench: expected one of {', '.join(report.BENCHMARKS)}, got 'speed'; ")
+    assert len(err.splitlines()) == 1

@@ -3,10 +3,12 @@
 import json
 import os
 import platform
+import sys
+from contextlib import suppress
 from dataclasses import replace
 from datetime import date
 from importlib import import_module
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
@@ -21,27 +23,34 @@ from latopo.errors import LatopoError
 
 __all__ = ["BENCHMARKS", "run"]
 
-BENCHMARKS = ("cycles", "entmax", "neighbors", "search", "million", "step", "batches", "graphs", "epoch", "fit")
+BENCHMARKS = ("search", "million", "epoch", "fit")
+"""Those of the package, which need nothing but latopo; others, beside other libraries, are in a folder of peers."""
+
 _BEGIN, _END = "<!-- table: begin -->", "<!-- table: end -->"
 _HEADINGS = ("what", "latopo", "peer", "its figure", "ratio", "bar", "met", "note")
+_PACKAGES = ("torch", "numba", "numpy", "networkx", "igraph", "entmax", "faiss-cpu")
 
 
-def run(names: list[str] | None = None, out: Path | None = None, quick: bool = False) -> list[Measurement]:
+def run(
+    names: list[str] | None = None, out: Path | None = None, quick: bool = False, peers: Path | None = None
+) -> list[Measurement]:
     """Measure the named benchmarks (all by default), print the table, and write it to ``out``; ``quick`` sets no bars.
 
     ``out/results.json`` keeps the rows of benchmarks that were not run this time; the table between the markers of
-    ``out/README.md`` is made from it.
+    ``out/README.md`` is made from it. ``peers`` is a folder with more benchmarks: modules with a function ``measure``.
     """
+    known = _find(peers)
     for name in names or []:
-        if name not in BENCHMARKS:
-            raise LatopoError(f"bench: expected one of {', '.join(BENCHMARKS)}, got {name!r}")
+        if name not in known:
+            more = "" if peers else "; those beside other libraries are in the repository: --peers benchmarks/peers"
+            raise LatopoError(f"bench: expected one of {', '.join(known)}, got {name!r}{more}")
     console = Console()
     if not console.is_terminal:
         console.width = 200  # a file or a pipe has no width to fit into
     rows: list[Measurement] = []
-    for name in names or BENCHMARKS:
+    for name in names or known:
         console.print(f"[bold]{name}[/bold] …")
-        found = import_module(f"latopo.bench.{name}").measure(quick)
+        found = import_module(known[name]).measure(quick)
         found = [replace(row, bar=None) for row in found] if quick else found
         table = Table(*_HEADINGS)
         for row in found:
@@ -53,12 +62,25 @@ def run(names: list[str] | None = None, out: Path | None = None, quick: bool = F
     return rows
 
 
+def _find(peers: Path | None) -> dict[str, str]:
+    """Name of each benchmark → its module."""
+    known = {name: f"latopo.bench.{name}" for name in BENCHMARKS}
+    if peers is None:
+        return known
+    if not peers.is_dir():
+        raise LatopoError(f"bench: --peers {peers} is not a folder; expected benchmarks/peers of the repository")
+    sys.path.insert(0, str(peers.resolve().parent))  # so that a process of its own finds them, too
+    return known | {path.stem: f"{peers.resolve().name}.{path.stem}" for path in sorted(peers.glob("[!_]*.py"))}
+
+
 def machine() -> dict[str, Any]:
-    """What the figures were measured on."""
+    """What the figures were measured on; of the libraries those that are installed."""
     here = environment()
     facts = {"cpu": here["cpu"], "cores": os.cpu_count(), "threads": here["threads"]}
-    packages = ("torch", "numba", "numpy", "networkx", "igraph", "entmax", "faiss-cpu")
-    versions = {"python": platform.python_version(), **{package: version(package) for package in packages}}
+    versions = {"python": platform.python_version()}
+    for package in _PACKAGES:
+        with suppress(PackageNotFoundError):
+            versions[package] = version(package)
     return {"date": date.today().isoformat(), **facts, **versions}
 
 
@@ -84,9 +106,9 @@ def _write(out: Path, name: str, rows: list[Measurement], quick: bool) -> None:
 
 def _markdown(stored: dict[str, Any]) -> str:
     parts = []
-    for name in [name for name in BENCHMARKS if name in stored]:
-        parts.append(f"## {name}{' (quick)' if stored[name]['quick'] else ''}\n")
-        parts.append(", ".join(f"{key} {value}" for key, value in stored[name]["machine"].items()) + "\n")
-        lines = [f"| {' | '.join(cells)} |" for cells in (_HEADINGS, *map(_cells, stored[name]["rows"]))]
+    for name, found in stored.items():
+        parts.append(f"## {name}{' (quick)' if found['quick'] else ''}\n")
+        parts.append(", ".join(f"{key} {value}" for key, value in found["machine"].items()) + "\n")
+        lines = [f"| {' | '.join(cells)} |" for cells in (_HEADINGS, *map(_cells, found["rows"]))]
         parts += [lines[0], "|" + " --- |" * len(_HEADINGS), *lines[1:], ""]
     return "\n".join(parts) + "\n"

@@ -9,15 +9,27 @@ from torch import Tensor
 
 from latopo._parallel import one_thread
 from latopo.bench.harness import Measurement, race
-from latopo.bench.neighbors import points, products
 from latopo.neighbors import NeighborSearch, entmax_neighbors, gain_for_degree
 
-__all__ = ["clusters", "measure", "ours"]
+__all__ = ["clusters", "measure", "ours", "points", "products"]
 
+WIDTH = 32
 DEGREE = 10.0
 
 
-def clusters(count: int, width: int = 32, spread: float = 4.0) -> Tensor:
+def points(count: int) -> Tensor:
+    """Gaussian points [count, 32], the same in every process."""
+    return torch.randn(count, WIDTH, generator=torch.Generator().manual_seed(0))
+
+
+def products(count: int) -> None:
+    """All inner products, 512 rows at a time: what any exact method has to read."""
+    x = points(count)
+    for start in range(0, count, 512):
+        x[start : start + 512] @ x.t()
+
+
+def clusters(count: int, width: int = WIDTH, spread: float = 4.0) -> Tensor:
     """Gaussian clusters of about a thousand points [count, width]; centres lie ``spread`` times as far as points."""
     generator = torch.Generator().manual_seed(0)
     centres = spread * torch.randn(max(count // 1000, 1), width, generator=generator)

@@ -7,7 +7,7 @@ import torch
 pytest.importorskip("entmax")
 pytest.importorskip("igraph")
 
-from latopo.bench.step import bag_of_words, dense_step, make, same_complex, shares, step
+from peers.step import bag_of_words, dense_step, make, same_complex, shares, step
 
 
 def gradients(model):

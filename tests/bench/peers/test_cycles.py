@@ -2,8 +2,8 @@ import pytest
 
 igraph = pytest.importorskip("igraph")
 
-from latopo.bench.cycles import chordless_cycles, neighbour_graph  # noqa: E402
 from latopo.cycles import induced_cycles  # noqa: E402
+from peers.cycles import chordless_cycles, neighbour_graph  # noqa: E402
 
 
 def test_the_peer_finds_our_cycles():

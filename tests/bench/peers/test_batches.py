@@ -1,7 +1,7 @@
 import torch
 from torch_geometric.nn import EdgeConv
 
-from latopo.bench.batches import DenseEdgeConv, measure
+from peers.batches import DenseEdgeConv, measure
 
 
 def test_the_peer_is_pygs_edge_conv_on_the_nearest_neighbours():

@@ -3,7 +3,7 @@ import torch
 
 entmax = pytest.importorskip("entmax")
 
-from latopo.bench.entmax import compare  # noqa: E402
+from peers.entmax import compare  # noqa: E402
 
 
 @pytest.mark.parametrize(("alpha", "learned"), [(1.5, False), (1.7, True)])

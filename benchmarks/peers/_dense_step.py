@@ -10,10 +10,10 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from latopo.bench.cycles import chordless_cycles
 from latopo.models import DCMNet
 from latopo.nn import AlphaDGM, CellConv, CellMessages, EntmaxSampler, NodeConv, PolygonInference
 from latopo.nn.samplers import alpha_value
+from peers.cycles import chordless_cycles
 
 __all__ = ["dense_forward"]
 

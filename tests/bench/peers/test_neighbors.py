@@ -1,7 +1,7 @@
 import pytest
 import torch
 
-from latopo.bench.neighbors import dense, ours
+from peers.neighbors import dense, ours
 
 
 def test_both_sides_compute_the_same_gradient():

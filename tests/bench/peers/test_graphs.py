@@ -1,4 +1,4 @@
-from latopo.bench.graphs import measure
+from peers.graphs import measure
 
 
 def test_every_system_is_measured_beside_the_peer():

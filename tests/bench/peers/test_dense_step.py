@@ -4,8 +4,8 @@ import torch
 pytest.importorskip("entmax")
 pytest.importorskip("igraph")
 
-from latopo.bench.dense_step import dense_forward
-from latopo.bench.step import make
+from peers._dense_step import dense_forward
+from peers.step import make
 
 
 def test_both_sides_predict_the_same():

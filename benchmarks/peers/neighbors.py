@@ -8,17 +8,12 @@ import torch
 from torch import Tensor
 
 from latopo.bench.harness import Measurement, best_runs, peak_memory, race
+from latopo.bench.search import points, products
 from latopo.neighbors import entmax_neighbors
 
 __all__ = ["dense", "measure", "ours"]
 
-WIDTH = 32
 GAIN = 50.0
-
-
-def points(count: int) -> Tensor:
-    """Gaussian points [count, 32], the same in every process."""
-    return torch.randn(count, WIDTH, generator=torch.Generator().manual_seed(0))
 
 
 def ours(count: int) -> Tensor:
@@ -36,13 +31,6 @@ def dense(count: int) -> Tensor:
     z = z.masked_select(~torch.eye(count, dtype=torch.bool)).view(count, count - 1)
     scores = GAIN * (z - z.mean(1, keepdim=True)) / z.std(1, correction=0, keepdim=True)
     return torch.autograd.grad(entmax15(scores, dim=1).square().sum(), x)[0]
-
-
-def products(count: int) -> None:
-    """All inner products, 512 rows at a time: what any exact method has to read."""
-    x = points(count)
-    for start in range(0, count, 512):
-        x[start : start + 512] @ x.t()
 
 
 def measure(quick: bool = False) -> list[Measurement]:
