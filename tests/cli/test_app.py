@@ -1,3 +1,4 @@
+import os
 import subprocess
 import sys
 
@@ -71,3 +72,15 @@ def test_errors_become_exit_codes(monkeypatch, capsys, error, code):
         main()
     assert caught.value.code == code
     assert capsys.readouterr().err.startswith("latopo: ")
+
+
+def test_waiting_threads_do_not_spin_unless_asked_to():
+    code = (
+        "import os, sys; from latopo.cli import main; sys.argv = ['latopo', '--version']\n"
+        "try: main()\n"
+        "except SystemExit:\n"
+        "    print('numpy' in sys.modules, os.environ['OMP_WAIT_POLICY'], os.environ['OPENBLAS_NUM_THREADS'])"
+    )
+    chosen = {"PATH": os.environ["PATH"], "PYTHONPATH": os.environ.get("PYTHONPATH", ""), "OPENBLAS_NUM_THREADS": "2"}
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=chosen)
+    assert done.stdout.splitlines()[-1] == "False PASSIVE 2"

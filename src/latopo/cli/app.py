@@ -1,5 +1,6 @@
 """The ``latopo`` command: the list of commands, and the one place where errors become exit codes."""
 
+import os
 import sys
 import warnings
 from pathlib import Path
@@ -45,6 +46,9 @@ for _command in (bench, datasets, fit, models, merge, predict, report, reproduce
     app.command()(_command)
 
 
+# Threads that spin while they wait make a command sixteen times as slow on a machine that others use as well; torch and
+# numpy read these when they are imported.
+_PATIENT_THREADS = {"OMP_WAIT_POLICY": "PASSIVE", "OPENBLAS_NUM_THREADS": "1"}
 _STOPPED = 130  # by Ctrl-C, as shells say it
 # typer brings a click of its own, or not: what its errors have in common is their ancestor.
 _USAGE_ERROR: Any = typer.BadParameter.__mro__[1]
@@ -52,6 +56,7 @@ _USAGE_ERROR: Any = typer.BadParameter.__mro__[1]
 
 def main() -> None:
     """Run the command line; bad input and files that cannot be used end in one line on standard error, exit code 2."""
+    os.environ.update(_PATIENT_THREADS | os.environ)
     warnings.showwarning = cast(Any, _show_warning)
     try:
         code = app(standalone_mode=False) or 0
