@@ -1,4 +1,7 @@
-"""Tests on every supported Python and on the oldest and newest dependencies: ``nox``, or ``nox -s oldest-3.11``."""
+"""Tests on every supported Python and on the oldest and newest dependencies, the wheel, coverage.
+
+``nox`` runs them all, ``nox -s oldest`` one of them, ``nox -s oldest -- tests/nn`` a part of its tests.
+"""
 
 import os
 from pathlib import Path
@@ -6,45 +9,68 @@ from pathlib import Path
 import nox
 
 PYTHONS = ["3.11", "3.12", "3.13"]
-TORCH = os.environ.get("TORCH", "torch==2.13.0")  # whichever build suits the machine, installed first
-# The lowest versions that pyproject.toml declares; torch is as old as the wheels at hand allow.
-OLDEST = [
-    "torch-geometric==2.6.0", "numpy==1.26.0", "scipy==1.11.2", "scikit-learn==1.6.0", "numba==0.60.0",
-    "faiss-cpu==1.8.0", "pandas==2.2.0", "safetensors==0.4.0", "joblib==1.4.0", "typer==0.12.0", "rich==13.0.0",
-    "jinja2==3.1.0",
-]  # fmt: skip
+# Whichever build suits the machine, installed first. For the small one without a GPU:
+# TORCH="torch==2.13.0 --index-url https://download.pytorch.org/whl/cpu"
+TORCH = os.environ.get("TORCH", "torch==2.13.0").split()
+EXTRAS = ["viz", "table", "interop", "topox", "cluster"]
+# What the numbers of a complex depend on; coverage of these is measured.
+METHOD = ["entmax", "cycles", "neighbors", "complex", "nn", "semi", "models"]
+THREADS = {"OMP_NUM_THREADS": "1"}
 nox.options.default_venv_backend = "venv"
 nox.options.reuse_existing_virtualenvs = True
 
 
-def _install(session: nox.Session, *pins: str) -> None:
-    session.install(TORCH)
-    session.install("--editable", ".[dev]", *pins)
+def _lowest() -> list[str]:
+    """The lowest versions that pyproject.toml declares, of all packages but torch, which is as old as wheels allow."""
+    project = nox.project.load_toml("pyproject.toml")["project"]
+    declared = [*project["dependencies"], *(need for extra in EXTRAS for need in project["optional-dependencies"][extra])]
+    return [need.replace(">=", "==") for need in declared if not need.startswith("torch>=")]
 
 
 @nox.session(python=PYTHONS)
 def newest(session: nox.Session) -> None:
     """The tests with the newest versions."""
-    _install(session)
-    session.run("python", "-m", "pytest", "-n", "auto", *session.posargs, env={"OMP_NUM_THREADS": "1"})
+    session.install(*TORCH)
+    session.install("--editable", ".[dev]")
+    session.run("python", "-m", "pytest", "-n", "auto", *session.posargs, env=THREADS)
 
 
 @nox.session(python=PYTHONS[0])
 def oldest(session: nox.Session) -> None:
-    """The tests with the lowest declared versions."""
-    _install(session, *OLDEST)
-    session.run("python", "-m", "pytest", "-n", "auto", *session.posargs, env={"OMP_NUM_THREADS": "1"})
+    """The tests with the lowest declared versions of everything but torch."""
+    session.install(*TORCH)
+    session.install("--editable", ".[all]", "pytest", "pytest-xdist", "hypothesis", "entmax", "geoopt", *_lowest())
+    tests = session.posargs or [*(f"tests/{part}" for part in METHOD), "tests/estimators", "tests/table", "tests/cli"]
+    session.run("python", "-m", "pytest", "-n", "auto", *tests, env=THREADS)
+
+
+@nox.session(python=PYTHONS)
+def wheel(session: nox.Session) -> None:
+    """Build wheel and sdist; install the wheel without the repository, bare and then with all extras, and use it."""
+    session.install("build", "twine", *TORCH)
+    session.run("python", "-m", "build", "--outdir", "dist")
+    built = max(Path("dist").glob("*.whl"), key=lambda path: path.stat().st_mtime).resolve()
+    session.run("twine", "check", "--strict", str(built))
+    smoke = str(Path("scripts/smoke.py").resolve())
+    session.cd(session.create_tmp())
+    session.install(str(built))
+    session.run("python", smoke)
+    session.install(f"{built}[all]")
+    session.run("python", smoke, *EXTRAS)
 
 
 @nox.session(python=PYTHONS[0])
-def wheel(session: nox.Session) -> None:
-    """Build wheel and sdist, install the wheel without the repository, and use it."""
-    session.install("build", TORCH)
-    session.run("python", "-m", "build", "--outdir", "dist")
-    newest_wheel = max(Path("dist").glob("*.whl"), key=lambda path: path.stat().st_mtime).resolve()
-    session.install(f"{newest_wheel}[viz]")
-    session.cd(session.create_tmp())
-    session.run("python", "-c", "import latopo; print(latopo.__version__)")
-    session.run("latopo", "--version")
-    session.run("latopo", "fit", "iris", "--out", "iris", "--overwrite")
-    session.run("latopo", "report", "iris", "--out", "iris.html")
+@nox.parametrize("extra", EXTRAS)
+def extra(session: nox.Session, extra: str) -> None:
+    """One extra alone."""
+    session.install(*TORCH)
+    session.install(f".[{extra}]")
+    session.run("python", "scripts/smoke.py", extra)
+
+
+@nox.session(python=PYTHONS[0])
+def coverage(session: nox.Session) -> None:
+    """Lines of the method's packages that its tests run; compiled kernels are run by the interpreter."""
+    session.install(*TORCH)
+    session.install("--editable", ".[dev]", "pytest-cov")
+    session.run("make", "coverage", "VENV=" + session.virtualenv.location, external=True)

@@ -55,3 +55,15 @@ def test_no_package_reaches_back():
         done += sorted(ready)
         edges = {own: targets for own, targets in edges.items() if own not in ready}
     assert done.index("nn") < done.index("models") < done.index("training") < done.index("estimators")
+
+
+def test_nothing_private_of_scikit_learn_is_imported():
+    private = [
+        f"{path.relative_to(ROOT)}: {node.module}.{alias.name}"
+        for path in ROOT.rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("sklearn")
+        for alias in node.names
+        if any(part.startswith("_") for part in (*node.module.split("."), alias.name))
+    ]
+    assert private == []

@@ -78,9 +78,9 @@ def test_a_given_graph_keeps_every_row_as_a_node(table):
     ("weights", "message"),
     [
         (np.zeros(60), "non-zero"),
-        (np.ones(59), "sample_weight.shape"),
+        (np.ones(59), "expected 60 numbers"),
         (np.full(60, np.nan), "NaN"),
-        (-np.ones(60), "[Nn]egative"),
+        (-np.ones(60), "no negative values, got -1"),
     ],
 )
 def test_bad_weights(table, weights, message):
@@ -117,3 +117,4 @@ def test_row_weights():
     x = np.zeros((3, 1))
     assert row_weights([2, 2, 2], x) is None
     assert row_weights([1, 2, 3], x).tolist() == [1, 2, 3]
+    assert row_weights(2.0, x) is None

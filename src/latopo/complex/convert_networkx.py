@@ -25,8 +25,10 @@ def to_networkx(cx: "CellComplex") -> Any:
         >>> triangle.to_networkx().graph["polygons"], CellComplex.from_networkx(triangle.to_networkx()) == triangle
         ([(0, 1, 2)], True)
     """
-    from networkx import Graph
-
+    try:
+        from networkx import Graph
+    except ImportError as error:
+        raise LatopoError('CellComplex.to_networkx: networkx is missing; run pip install "latopo[interop]"') from error
     check_node_rows("to_networkx", cx)
     graph = Graph(polygons=polygon_tuples(cx))
     graph.add_nodes_from(range(cx.num_nodes))

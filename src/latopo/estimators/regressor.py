@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import RegressorMixin
 from sklearn.utils import check_array
-from sklearn.utils.validation import _check_y, check_consistent_length
+from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 from latopo.errors import LatopoError
 from latopo.estimators.base import DCMEstimator
@@ -81,7 +81,7 @@ def regression_target(caller: str, y: Any, unlabelled: Any) -> tuple[NDArray[np.
     if y is None:
         raise ValueError(f"{caller}: requires y to be passed, but the target y is None")
     if unlabelled is None:
-        y = _check_y(y, y_numeric=True)
+        y = check_array(column_or_1d(y, warn=True), ensure_2d=False, dtype=np.float64, input_name="y")
     else:
         y = check_array(y, ensure_2d=False, dtype=np.float64, ensure_all_finite="allow-nan")
     values = np.asarray(y, np.float64).reshape(len(y), -1)

@@ -9,8 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.utils import compute_class_weight
-from sklearn.utils.validation import _check_sample_weight
+from sklearn.utils import check_array, compute_class_weight
 
 from latopo.errors import LatopoError
 
@@ -32,7 +31,15 @@ def row_weights(sample_weight: Any, X: Any) -> FloatArray | None:
     """The weights as numbers [N], none negative, some above 0; None if all are alike, which changes nothing."""
     if sample_weight is None:
         return None
-    weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True, copy=True)
+    if np.ndim(sample_weight) == 0:
+        sample_weight = np.full(X.shape[0], sample_weight)
+    weights = check_array(sample_weight, ensure_2d=False, dtype=np.float64, copy=True, input_name="sample_weight")
+    if weights.shape != (X.shape[0],):
+        raise LatopoError(f"sample_weight: expected {X.shape[0]} numbers, one for each row, got shape {weights.shape}")
+    if (weights < 0).any():
+        raise LatopoError(f"sample_weight: expected no negative values, got {weights.min()}")
+    if not weights.any():
+        raise LatopoError("Sample weights must contain at least one non-zero number, got zeros only")  # scikit-learn asks for it
     return None if (weights == weights[0]).all() else weights
 
 
