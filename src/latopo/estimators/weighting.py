@@ -4,6 +4,7 @@ A weight of 2 means what scikit-learn wants it to mean: the row is there twice, 
 takes some care, for a row is a node: equal rows with equal targets become one node, which weighs as much as they do.
 """
 
+from numbers import Number
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -31,7 +32,7 @@ def row_weights(sample_weight: Any, X: Any) -> FloatArray | None:
     """The weights as numbers [N], none negative, some above 0; None if all are alike, which changes nothing."""
     if sample_weight is None:
         return None
-    if np.ndim(sample_weight) == 0:
+    if isinstance(sample_weight, Number):
         sample_weight = np.full(X.shape[0], sample_weight)
     weights = check_array(sample_weight, ensure_2d=False, dtype=np.float64, copy=True, input_name="sample_weight")
     if weights.shape != (X.shape[0],):
