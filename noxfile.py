@@ -23,7 +23,10 @@ nox.options.reuse_existing_virtualenvs = True
 def _lowest() -> list[str]:
     """The lowest versions that pyproject.toml declares, of all packages but torch, which is as old as wheels allow."""
     project = nox.project.load_toml("pyproject.toml")["project"]
-    declared = [*project["dependencies"], *(need for extra in EXTRAS for need in project["optional-dependencies"][extra])]
+    declared = [
+        *project["dependencies"],
+        *(need for extra in EXTRAS for need in project["optional-dependencies"][extra]),
+    ]
     return [need.replace(">=", "==") for need in declared if not need.startswith("torch>=")]
 
 

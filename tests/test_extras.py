@@ -34,6 +34,8 @@ def test_a_missing_package_is_told_with_the_extra_that_has_it(extra, module, tmp
     assert "\n" not in message
 
 
-@pytest.mark.parametrize(("extra", "module"), [use for use in USES if use[0] != "cluster"])  # tests/test_engine.py has it
+@pytest.mark.parametrize(
+    ("extra", "module"), [use for use in USES if use[0] != "cluster"]
+)  # tests/test_engine.py has it
 def test_a_package_that_is_there_is_used(extra, module, tmp_path):
     smoke.EXTRAS[extra][module](tmp_path)
