@@ -40,7 +40,7 @@ def row_weights(sample_weight: Any, X: Any) -> FloatArray | None:
     if (weights < 0).any():
         raise LatopoError(f"sample_weight: expected no negative values, got {weights.min()}")
     if not weights.any():
-        raise LatopoError("Sample weights must contain at least one non-zero number, got zeros only")  # scikit-learn asks for it
+        raise LatopoError("Sample weights must contain at least one non-zero number")  # scikit-learn checks these words
     return None if (weights == weights[0]).all() else weights
 
 
