@@ -185,6 +185,7 @@ def test_finished_runs_are_verified(elsewhere):
     assert result.exit_code == 0, result.output
     *lines, last = result.stdout.splitlines()
     assert len(set(lines)) == 4
+    assert invoke(*quick, "--verify", "4").stdout == result.stdout  # the draw is fixed
     assert all(line.endswith("(same kind of machine: equal)") for line in lines)
     assert last == "4 of 4 runs hold"
     assert (elsewhere / "out" / "records.jsonl").read_bytes() == before
@@ -196,6 +197,20 @@ def test_finished_runs_are_verified(elsewhere):
     assert result.exit_code == 1
     assert "test 0.125, now" in result.stdout
     assert result.stdout.splitlines()[-1] == "5 of 6 runs hold"
+    *_, heading, wrong = result.stderr.splitlines()
+    assert heading == "latopo: these do not hold:"
+    assert "test 0.125, now" in wrong
+
+
+def test_goals_are_counted_from_the_store_alone(elsewhere):
+    assert invoke(*QUICK, "--out", "out").exit_code == 0
+    before = (elsewhere / "out" / "records.jsonl").read_bytes()
+    result = invoke("goals", "--out", "out")
+    assert result.exit_code == 0, result.output
+    assert "in 0 of 18 cells, 18 missing" in result.stdout.splitlines()[0]
+    assert (elsewhere / "out" / "records.jsonl").read_bytes() == before
+    assert "there is no folder nowhere" in str(invoke("goals", "--out", "nowhere").exception)
+    assert "--models: goals reads all of the store" in str(invoke("goals", "--models", "mlp").exception)
 
 
 def test_there_must_be_runs_to_verify():

@@ -4,12 +4,14 @@ import random
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import product
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
 import typer
+from rich.console import Console
 
 from latopo._device import find_device
 from latopo.data.graph_loading import load_any
@@ -17,12 +19,13 @@ from latopo.errors import LatopoError
 from latopo.reproduce import Record, Store, Unit, build_table, describe_cost, plan_units, train_units, write_table
 from latopo.reproduce.experiments import experiment
 from latopo.reproduce.figures import FIGURE_DATASETS, make_figure
+from latopo.reproduce.goals import count_goals, goals_text
 from latopo.reproduce.unit import PROTOCOLS
 from latopo.reproduce.verify import judge
 from latopo.reproduce.work import probe_seconds
 from latopo.training.progress import TrainingProgress
 
-__all__ = ["Choice", "Work", "draw_figures", "runs", "train_tables", "verify", "write_tables"]
+__all__ = ["Choice", "Work", "draw_figures", "print_goals", "runs", "train_tables", "verify", "write_tables"]
 
 # An epoch on a large graph takes seconds: what was not tried within this time counts as of unknown cost.
 _PROBE_SECONDS = 30.0
@@ -112,17 +115,18 @@ def _say_cost(total: int, todo: Sequence[Unit], records: Sequence[Record], work:
 
 
 def _train(total: int, todo: Sequence[Unit], store: Store, work: Work) -> int:
-    def start(unit: Unit) -> Any:
-        label = f"{unit.model} {unit.dataset} {unit.protocol} fold {unit.fold}"
-        return progress.start(label, unit.run.planned_epochs)
-
     def end(unit: Unit, outcome: Record | LatopoError) -> None:
         progress.finish(f"{unit}: {_words(outcome)}")
 
     if not todo:
         return 0
     with TrainingProgress(total, total - len(todo)) as progress:
-        return len(train_units(todo, store, **work.how, on_start=start, on_end=end))
+        return len(train_units(todo, store, **work.how, on_start=partial(_start, progress), on_end=end))
+
+
+def _start(progress: TrainingProgress, unit: Unit) -> Any:
+    label = f"{unit.model} {unit.dataset} {unit.protocol} fold {unit.fold}"
+    return progress.start(label, unit.run.planned_epochs)
 
 
 def _words(outcome: Record | LatopoError) -> str:
@@ -138,23 +142,30 @@ def verify(count: int, what: str, chosen: Choice, work: Work) -> None:
     known = [unit for unit in plan_units(what, **vars(chosen)) if unit.key in stored]
     if not known:
         raise LatopoError(f"--verify: {work.out} has no finished run of this choice; name another --out or table")
-    drawn = random.sample(known, min(count, len(known)))
+    drawn = random.Random(0).sample(known, min(count, len(known)))
     typer.echo(f"to do: {describe_cost(drawn, records, jobs=work.jobs)}", err=True)
-    held = 0
+    failing = []
 
     def end(unit: Unit, outcome: Record | LatopoError) -> None:
-        nonlocal held
         holds, line = False, f"{unit}: {_words(outcome)}"
         if isinstance(outcome, Record):
             holds, line = judge(stored[unit.key], outcome, records)
-        held += holds
-        typer.echo(line)
+        failing.extend([] if holds else [line])
+        progress.finish(line)
 
-    with TemporaryDirectory() as folder:
-        train_units(drawn, Store(folder), **work.how, on_end=end)
-    typer.echo(f"{held} of {runs(len(drawn))} hold")
-    if held < len(drawn):
+    with TemporaryDirectory() as folder, TrainingProgress(len(drawn), console=Console()) as progress:
+        train_units(drawn, Store(folder), **work.how, on_start=partial(_start, progress), on_end=end)
+    typer.echo(f"{len(drawn) - len(failing)} of {runs(len(drawn))} hold")
+    if failing:
+        typer.echo("\n".join(["latopo: these do not hold:", *failing]), err=True)
         raise typer.Exit(1)
+
+
+def print_goals(out: Path) -> None:
+    """Count the cells that reach the print, and those where we lead, and print the counts with a table."""
+    if not out.is_dir():
+        raise LatopoError(f"goals: there is no folder {out}; name the --out folder of an earlier run")
+    typer.echo(goals_text(count_goals(Store(out).records())))
 
 
 def write_tables(tables: Sequence[str], chosen: Choice, work: Work) -> None:

@@ -12,7 +12,7 @@ from latopo.reproduce.unit import Protocol, Unit
 
 __all__ = [
     "DATASET_TITLES", "DEVELOPMENT", "EXPERIMENTS", "FOLDS", "Experiment", "ResultRow", "choose", "default_settings",
-    "experiment", "seeds_of",
+    "experiment", "needed_folds", "seeds_of",
 ]  # fmt: skip
 
 Name = TypeVar("Name", str, int, Protocol)
@@ -36,6 +36,11 @@ def default_settings(model: str, dataset: str, protocol: Protocol) -> dict[str, 
     """Settings of the reproduction: a fixed weight decay on the three large graphs, where a search is costly."""
     searched = protocol == "honest" and find_system(model).weight_decay is None
     return {"weight_decay": 5e-4} if searched and dataset in _LARGE else {}
+
+
+def needed_folds(dataset: str) -> tuple[int, ...]:
+    """The folds that a cell is complete with: three on the large graphs, all elsewhere."""
+    return FOLDS[:3] if dataset in _LARGE else FOLDS
 
 
 def seeds_of(dataset: str) -> tuple[int, ...]:
