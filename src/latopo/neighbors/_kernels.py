@@ -154,7 +154,7 @@ def _row_candidates(
 
 
 @njit(nogil=True, cache=True)
-def _keep_support(scores: FloatArray, ids: IntArray, found: int, alpha: float) -> int:
+def keep_support(scores: FloatArray, ids: IntArray, found: int, alpha: float) -> int:
     """Move the ids of positive probability to the front; returns how many."""
     anchor, mass = row_threshold(scores, 0, found, alpha)
     power = mass ** (alpha - 1.0)
@@ -208,7 +208,7 @@ def scan_rows(
             if not np.isnan(known[i]):
                 deviation[i] = known[i]
             found = _row_candidates(row, own[i], top[i], deviation[i], gain, alpha[i], scores, ids)
-            kept = _keep_support(scores, ids, found, alpha[i])
+            kept = keep_support(scores, ids, found, alpha[i])
             counts[i] = kept
             if store:
                 if used + kept > support.shape[0]:

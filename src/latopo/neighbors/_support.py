@@ -11,7 +11,7 @@ from latopo.neighbors._kernels import EUCLIDEAN, FAST, INNER, FloatArray, IntArr
 
 
 @njit(nogil=True, cache=True, fastmath=FAST)
-def _similarity(a: FloatArray, b: FloatArray, kind: int) -> Any:
+def similarity_of(a: FloatArray, b: FloatArray, kind: int) -> Any:
     total = a.dtype.type(0)
     if kind == INNER:
         for k in range(a.shape[0]):
@@ -32,7 +32,7 @@ def _candidate_values(
     for at in range(near.shape[0]):
         if near[at] >= 0 and near[at] != own:
             ids[found] = near[at]
-            values[found] = _similarity(point, columns[near[at]], kind)
+            values[found] = similarity_of(point, columns[near[at]], kind)
             top = max(top, values[found])
             found += 1
     return found, top

@@ -14,7 +14,8 @@ from latopo.neighbors.closed_form import closed_form_statistics, has_closed_form
 from latopo.neighbors.fused import supports
 from latopo.neighbors.scan import EdgeCounter, Piece, Rows, Scan, assemble
 from latopo.neighbors.search_report import SearchReport
-from latopo.neighbors.similarity import Similarity
+from latopo.neighbors.similarity import Inner, Similarity
+from latopo.neighbors.tree import tree_scan
 
 __all__ = ["Found", "Method", "NeighborSearch", "get_search"]
 
@@ -23,6 +24,7 @@ Method = Literal["auto", "exact", "certified", "approximate"]
 # Columns up to which all pairs are compared: nothing else is faster there.
 _SMALL = {True: 5_000, False: 10_000}  # with a closed form, without
 _LARGE = 2**36  # pairs from which on "auto" is content with an approximate answer
+_TREE_FROM = 4_096  # points from which on a tree is tried
 _SAMPLED = 2_048  # columns that statistics without a closed form are taken from
 _LEAST_RECALL = 0.95
 _FARTHEST = 1e12  # coordinates that faiss can still square
@@ -54,8 +56,9 @@ class NeighborSearch:
 
     - ``"exact"``: all pairs are compared. Every similarity; time grows as N².
     - ``"certified"``: row statistics by closed form (:mod:`latopo.neighbors.closed_form`), or from 2,048 columns where
-      there is none (Euclidean distance); neighbours from faiss, each row with a certificate that nothing else can have
-      a positive probability (:mod:`latopo.neighbors.certificate`). Rows without one get more candidates, and in the end
+      there is none (Euclidean distance); neighbours from a tree of boxes where the points fill few dimensions
+      (:mod:`latopo.neighbors.tree`), else from faiss, each row with a certificate that nothing else can have a positive
+      probability (:mod:`latopo.neighbors.certificate`). Rows without one get more candidates, and in the end
       all columns. Same answer as ``"exact"``, but for the sampled statistics of the Euclidean distance.
     - ``"approximate"``: the same, with neighbours from the nearest cells of k-means only. The recall is measured on
       1,000 rows in every call, and a warning given below 0.95.
@@ -140,7 +143,9 @@ class NeighborSearch:
             rows = replace(rows, deviation=statistics.known())
             near = rows.points.abs().amax(1) < _FARTHEST
             todo = (statistics.trusted & near & (rows.alpha > 1)).nonzero().flatten()
-            outcome = self._candidate_search(method == "approximate").find(rows, todo, counter)
+            outcome = _walked(rows, todo, counter) if others is None else None
+            if outcome is None:
+                outcome = self._candidate_search(method == "approximate").find(rows, todo, counter)
         return self._complete(x, others, rows, statistics, method, outcome, counter)
 
     def _remembers(self) -> bool:
@@ -218,6 +223,14 @@ class NeighborSearch:
                 f"sample of rows), less than {100 * _LEAST_RECALL:.0f} %; search='certified' finds all of them",
                 stacklevel=2,
             )
+
+
+def _walked(rows: Rows, todo: Tensor, counter: EdgeCounter) -> Outcome | None:
+    """Support by a tree of boxes; None where the points are few or fill too many dimensions for it."""
+    if len(rows) < _TREE_FROM or type(rows.similarity) is Inner:
+        return None
+    pieces = tree_scan(rows, todo, counter)
+    return None if pieces is None else Outcome(pieces, todo[:0], "tree", 0, 0, todo.numel())
 
 
 def _same(before: Rows, after: Rows) -> bool:

@@ -13,7 +13,7 @@ class SearchReport:
         method: ``"exact"``, ``"certified"`` or ``"approximate"``, as it was chosen.
         statistics: where mean and deviation of the rows come from.
         rows: how many rows there were.
-        index: what was searched, ``"flat"``, ``"cells"`` or ``""``.
+        index: what was searched, ``"tree"``, ``"flat"``, ``"cells"`` or ``""``.
         candidates: how many nearest columns a row was given at first.
         reused: rows that the candidates of an earlier call were enough for.
         searched: rows that were searched.
@@ -44,7 +44,9 @@ class SearchReport:
         done = [f"{self.reused:,} rows reused"] * bool(self.reused)
         done += [f"{self.searched:,} rows searched"] * bool(self.searched)
         done += [f"{self.compared:,} compared with all columns"] * bool(self.compared)
-        if self.index:
+        if self.index == "tree":
+            done = ["a tree of boxes", *done]
+        elif self.index:
             place = "cells" if self.index == "cells" else "a flat index"
             done = [f"{self.candidates} candidates a row from {place}", *done]
         proven = f"all {self.rows:,}" if self.certified == self.rows else f"{self.certified:,} of {self.rows:,}"
