@@ -61,11 +61,39 @@ def test_leftovers_of_the_dead_are_removed_and_those_of_the_living_stay(tmp_path
 def test_a_replacement_that_stopped_is_finished_by_the_next_reader(tmp_path, monkeypatch):
     write_files(tmp_path, {"a": b"1", "b": b"1"})
     monkeypatch.setattr("os.replace", lambda *_: (_ for _ in ()).throw(OSError(errno.EIO, "Input/output error")))
-    with pytest.raises(LatopoError, match=r"new files are complete, but could not all be put in place .*next command"):
+    with pytest.raises(
+        LatopoError, match=r"new files are complete, but .latopo-ready in it could not be emptied .*next command"
+    ):
         write_files(tmp_path, {"a": b"2", "b": b"2"})
     monkeypatch.undo()
     recover(tmp_path)
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == {"a": b"2", "b": b"2"}
+
+
+def test_what_is_left_of_a_replacement_is_an_error_and_is_removed_by_the_next_reader(tmp_path, monkeypatch):
+    write_files(tmp_path, {"a": b"1", "b": b"1"})
+    monkeypatch.setattr("os.rmdir", lambda *_, **__: (_ for _ in ()).throw(OSError(errno.EIO, "Input/output error")))
+    with pytest.raises(LatopoError, match=r"could not be emptied and removed \(Input/output error\).*next command"):
+        write_files(tmp_path, {"a": b"2"})
+    monkeypatch.undo()
+    assert (tmp_path / ".latopo-ready").is_dir()
+    recover(tmp_path)
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == {"a": b"2", "b": b"1"}
+
+
+def test_two_readers_may_finish_the_same_replacement(tmp_path, monkeypatch):
+    (tmp_path / ".latopo-ready").mkdir()
+    (tmp_path / ".latopo-ready" / "a").write_bytes(b"2")
+    replace = os.replace
+
+    def second(source, target):
+        monkeypatch.setattr("os.replace", replace)
+        recover(tmp_path)  # the other process is faster, and removes the folder
+        replace(source, target)
+
+    monkeypatch.setattr("os.replace", second)
+    recover(tmp_path)
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == {"a": b"2"}
 
 
 def test_a_strangers_folder_moves_and_removes_nothing_outside_of_it(tmp_path):

@@ -174,11 +174,15 @@ def recover(folder: AnyPath) -> None:
                 with suppress(FileNotFoundError):
                     os.replace(path, target / path.name)
         _sync(target)
-        shutil.rmtree(ready, ignore_errors=True)
+        while ready.is_dir():
+            with suppress(FileNotFoundError):  # gone already: another process removes it, too
+                shutil.rmtree(ready)
     except OSError as error:
+        if not os.path.lexists(ready):
+            return  # another process has finished the move
         raise LatopoError(
-            f"{target}: its new files are complete, but could not all be put in place ({error.strerror}); the next "
-            "command that can write there goes on with it"
+            f"{target}: its new files are complete, but {_READY} in it could not be emptied and removed "
+            f"({error.strerror}); the next command that can write there goes on with it"
         ) from error
 
 

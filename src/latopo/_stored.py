@@ -2,6 +2,7 @@
 
 The form that a JSON file must have is data: a type (or a union of types), ``{"this", "that"}`` for one of these texts,
 ``[form]`` for a list of such items, ``{"name": form}`` for an object with such fields; others may stand beside them.
+``{str: form}`` is an object whose fields all are such, and ``(form, None)`` may be missing, or null.
 """
 
 import hashlib
@@ -13,7 +14,7 @@ from typing import Any
 from latopo._version import __version__
 from latopo.errors import LatopoError
 
-__all__ = ["checksum", "read_json", "read_stored"]
+__all__ = ["check_form", "checksum", "read_json", "read_stored"]
 
 _LARGEST_JSON = 2**28  # bytes; a million rows take a tenth of it
 
@@ -53,7 +54,7 @@ def read_json(path: Path, form: Any = object, *, version: int | None = None, rem
                 f"{path} was written by latopo {value.get('latopo')} in format {value['format']}, but this latopo "
                 f"{__version__} reads format {version}; install that version, or {remedy}"
             )
-        _check(value, form)
+        check_form(value, form)
     except (ValueError, RecursionError) as error:
         raise LatopoError(f"{path} is damaged ({error}); {remedy}") from error
     return value
@@ -65,7 +66,19 @@ def _finite(text: str) -> float:
     return number
 
 
-def _check(value: Any, form: Any, place: str = "") -> None:
+def check_form(value: Any, form: Any, place: str = "") -> None:
+    """Raise ValueError unless a value has the form.
+
+    Example:
+        >>> check_form({"mean": 0.5, "std": None}, {"mean": float, "std": (float, None)})
+        >>> check_form({"mean": 0.5, "std": "x"}, {str: float})
+        Traceback (most recent call last):
+        ValueError: expected the type float at 'std', got x
+    """
+    if isinstance(form, tuple):
+        if value is None:
+            return
+        form = form[0]
     if isinstance(form, set):
         fits, expected = isinstance(value, str) and value in form, f"one of {', '.join(sorted(form))}"
     else:
@@ -76,7 +89,8 @@ def _check(value: Any, form: Any, place: str = "") -> None:
         raise ValueError(f"expected {expected}{place}, got {str(value)[:50]}")
     if isinstance(form, list):
         for item in value:
-            _check(item, form[0], place or " in the list")
+            check_form(item, form[0], place or " in the list")
     if isinstance(form, dict):
         for name, part in form.items():
-            _check(value.get(name), part, f" at {name!r}")
+            for field in value if name is str else (name,):
+                check_form(value.get(field), part, f" at {field!r}")

@@ -9,7 +9,7 @@ import sympy
 import torch
 
 from latopo import CellComplex
-from latopo.complex import reduction
+from latopo.complex import _reduction, reduction
 from latopo.complex._reduction import OVERFLOW, reduce_gf2, reduce_over
 from latopo.complex.reduction import read_field, reduce_boundaries
 from latopo.errors import LatopoError
@@ -55,6 +55,26 @@ def test_ranks_of_random_matrices_over_finite_fields(seed: int, prime: int) -> N
         odd = value % 2 != 0
         pointer = np.concatenate([[0], np.cumsum(odd)])[pointer]
         assert np.array_equal(reduce_gf2(pointer, row[odd], 90), pivots)
+
+
+@pytest.mark.parametrize("steps", [1, 7, 50])
+def test_a_reduction_that_comes_back_in_between_is_the_same(steps: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    generator = np.random.default_rng(steps)
+    matrix = generator.integers(-1, 2, (140, 160)) * (generator.random((140, 160)) < 0.1)
+    pointer, row, value = columns(matrix)
+    fields = (2, 3, 0)
+    whole = [reduce_gf2(pointer, row, 140)] + [reduce_over(pointer, row, value, 140, field) for field in fields]
+    calls = []
+
+    def counted(kernel):
+        return lambda *arguments: calls.append(kernel) or kernel(*arguments)
+
+    monkeypatch.setattr(_reduction, "_SLICE", 4 * steps)
+    for name in ("_go_on_gf2", "_go_on_over"):
+        monkeypatch.setattr(_reduction, name, counted(getattr(_reduction, name)))
+    pieces = [reduce_gf2(pointer, row, 140)] + [reduce_over(pointer, row, value, 140, field) for field in fields]
+    assert all(map(np.array_equal, whole, pieces))
+    assert len(calls) > 160  # more often than once a column
 
 
 @pytest.mark.parametrize("seed", range(6))

@@ -50,6 +50,13 @@ def test_bad_command_lines(tmp_path, sample, monkeypatch):
     assert not failures, "\n".join(failures)
 
 
+HOLES = (
+    "import torch, latopo\nn = torch.arange(220)\nt = torch.combinations(n, 3)\n"
+    "t = t[torch.randperm(len(t), generator=torch.Generator().manual_seed(0))[:30000]]\n"
+    "cx = latopo.CellComplex(220, torch.combinations(n).T, {3: t}, torch.ones(24090), torch.rand(30000))\n"
+    "print('go', flush=True)\n"
+)
+LAYOUT = "import torch, latopo\nfrom latopo.draw import layout\nn = torch.arange(60_000)\n"
 SLOW = {
     "search of cycles": "import torch, latopo\nn = 40\ni = torch.arange(n * n).view(n, n)\n"
     "e = torch.stack([torch.cat([i[:, 1:].flatten(), i[1:].flatten()]), "
@@ -61,10 +68,25 @@ SLOW = {
     "from latopo.cli import main\nprint('go', flush=True)\nmain()",
     "neighbours": "import torch, latopo\nx = torch.randn(300_000, 16)\nprint('go', flush=True)\n"
     "latopo.entmax_neighbors(x, search='exact')",
+    "wide neighbours": "import torch, latopo\nx = torch.randn(100_000, 1000)\nprint('go', flush=True)\n"
+    "latopo.entmax_neighbors(x, search='exact')",
+    "certified neighbours": "import torch, latopo\nx = torch.randn(1_000_000, 24)\nprint('go', flush=True)\n"
+    "latopo.entmax_neighbors(x, gain=20.0, similarity='squared', search='certified')",
+    "most neighbours": "import torch, latopo\nfrom latopo.neighbors import topk_neighbors\nprint('go', flush=True)\n"
+    "topk_neighbors(torch.randn(10_000, 4), k=9_000)",
+    "holes": HOLES + "cx.betti_numbers()",
+    "holes over the rationals": HOLES + "cx.betti_numbers('rational')",
+    "persistence": HOLES + "cx.persistence(2147483647)",
+    "layout of a ring": LAYOUT + "cx = latopo.CellComplex(60_000, torch.stack([n, n.roll(1)]))\n"
+    "print('go', flush=True)\nlayout(cx)",
+    "layout of a star": LAYOUT + "n = torch.arange(10**6)\ncx = latopo.CellComplex(10**6 + 1, "
+    "torch.stack([n, n * 0 + 10**6]))\nprint('go', flush=True)\nlayout(cx)",
+    "layout of isolated nodes": LAYOUT + "cx = latopo.CellComplex(60_000, torch.zeros(2, 0, dtype=torch.int64))\n"
+    "print('go', flush=True)\nlayout(cx)",
 }
 
 
-@pytest.mark.parametrize("job", SLOW if LONG else ["search of cycles", "fit with long cycles"])
+@pytest.mark.parametrize("job", SLOW if LONG else ["search of cycles", "fit with long cycles", "holes"])
 def test_ctrl_c_ends_a_command_within_two_seconds(job, tmp_path, sample):
     for wait in sample([4.0, 6.0, 9.0], 1):
         process = subprocess.Popen(
@@ -76,7 +98,7 @@ def test_ctrl_c_ends_a_command_within_two_seconds(job, tmp_path, sample):
             load = os.getloadavg()[0] / (os.cpu_count() or 1)
             process.send_signal(signal.SIGINT)
             start = time.monotonic()
-            _, err = process.communicate(timeout=30)
+            _, err = process.communicate(timeout=60)
             seconds = time.monotonic() - start
         finally:
             process.kill()

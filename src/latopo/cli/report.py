@@ -59,11 +59,6 @@ def report(
         second = replace(second, title=f"{second.title} ({other.name})")
     try:
         path = write_report(target, data, second)
-    except LatopoError:
-        raise
-    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
-        # A number where a list is expected, say, shows when it is drawn.
-        raise LatopoError(f"report: a file in {run} is damaged ({error!r}); run it again") from error
     except OSError as error:
         raise LatopoError(f"report: {target} cannot be written ({error.strerror}); choose another --out") from error
     typer.echo(f"{path} ({path.stat().st_size / 1e6:.1f} MB)")

@@ -2,13 +2,19 @@
 
 Each column is reduced by earlier ones until its highest row is nobody's pivot, or nothing is left of it. A bitset keeps
 the rows of the column at work, so the highest row is found fast and only ever sinks.
+
+All that a reduction knows is in the arrays of :class:`Columns`, so a kernel returns after so many ``steps`` (entries
+that it read) and goes on at the next call, also in the middle of a column: Python answers Ctrl-C in between.
 """
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
+
+from latopo._parallel import row_blocks
 
 __all__ = ["OVERFLOW", "Integers", "reduce_gf2", "reduce_over", "spanning_forest"]
 
@@ -17,23 +23,58 @@ Words = NDArray[np.uint64]
 
 OVERFLOW = -2  # in place of a pivot: the integers of the column outgrew 64 bits
 _LIMIT = 2.0**61  # of an entry; twice that still fits into int64
+_SLICE = 10**7  # steps between two looks at Ctrl-C: about a tenth of a second
+_IDLE = -1  # in place of the highest word: no column is at work
 
 
-@njit(nogil=True, cache=True)
+class Columns(NamedTuple):
+    """The columns reduced so far, and the one at work.
+
+    Attributes:
+        pivots: of each column, −1 for none.
+        owner: which reduced column has its pivot in this row, −1 for none.
+        bounds: where in ``stored`` the reduced columns begin and end.
+        words: the bitset of the column at work.
+        at: the column at work, how many are stored, and the highest and the lowest word that may hold a bit.
+    """
+
+    pivots: Integers
+    owner: Integers
+    bounds: Integers
+    words: Words
+    at: Integers
+
+    @classmethod
+    def begin(cls, num_columns: int, num_rows: int) -> "Columns":
+        """Nothing is reduced yet."""
+        nobody, words = np.full(num_rows, -1, np.int64), np.zeros(num_rows // 64 + 1, np.uint64)
+        at = np.array([0, 0, _IDLE, 0])
+        return cls(np.full(num_columns, -1, np.int64), nobody, np.zeros(num_rows + 1, np.int64), words, at)
+
+    def done(self) -> bool:
+        """Whether every column is reduced, or every row is a pivot, so that nothing is left of the others."""
+        return bool(self.at[0] == self.pivots.size or self.at[1] == self.owner.size)
+
+
 def spanning_forest(num_nodes: int, start: Integers, end: Integers) -> Integers:
     """Union-find over the edges in their order: the component that each edge merges into another, −1 for none.
 
     A component is named by its smallest node, and the one with the larger name is merged into the other.
     """
-    parent = np.arange(num_nodes)
-    merged = np.full(start.size, -1, dtype=np.int64)
+    parent, merged = np.arange(num_nodes), np.full(start.size, -1, dtype=np.int64)
+    for first, last in row_blocks(start.size, _SLICE // 10):
+        _merge(parent, start[first:last], end[first:last], merged[first:last])
+    return merged
+
+
+@njit(nogil=True, cache=True)
+def _merge(parent: Integers, start: Integers, end: Integers, merged: Integers) -> None:
     for edge in range(start.size):
         left = _root(parent, start[edge])
         right = _root(parent, end[edge])
         if left != right:
             merged[edge] = max(left, right)
             parent[merged[edge]] = min(left, right)
-    return merged
 
 
 @njit(nogil=True, cache=True)
@@ -44,20 +85,27 @@ def _root(parent: Integers, node: int) -> int:
     return node
 
 
-@njit(nogil=True, cache=True)
 def reduce_gf2(pointer: Integers, row: Integers, num_rows: int) -> Integers:
     """Pivot of each column over GF(2), −1 for none; column c has ones in ``row[pointer[c]:pointer[c + 1]]``."""
-    pivots = np.full(pointer.size - 1, -1, dtype=np.int64)
-    owner = np.full(num_rows, -1, dtype=np.int64)  # which reduced column has its pivot in this row
-    bounds = np.zeros(num_rows + 1, dtype=np.int64)
+    columns = Columns.begin(pointer.size - 1, num_rows)
     stored = np.empty(max(row.size, 1), dtype=np.int64)  # the reduced columns one after another, rows descending
-    words = np.zeros(num_rows // 64 + 1, dtype=np.uint64)
-    rank = 0
-    for column in range(pointer.size - 1):
-        if rank == num_rows:
-            break
-        high, low = _flip(words, row, pointer[column], pointer[column + 1])
-        while high >= low:
+    while not columns.done():
+        stored = _go_on_gf2(pointer, row, columns, stored, _SLICE)
+    return columns.pivots
+
+
+@njit(nogil=True, cache=True)
+def _go_on_gf2(pointer: Integers, row: Integers, columns: Columns, stored: Integers, steps: int) -> Integers:
+    """Reduce for so many steps; returns ``stored``, which may have grown."""
+    pivots, owner, bounds, words, at = columns
+    column, rank, high, low = at
+    while column < pivots.size and rank < owner.size:
+        if high == _IDLE:
+            high, low = _flip(words, row, pointer[column], pointer[column + 1])
+            steps -= pointer[column + 1] - pointer[column] + 1
+        pivot = -1
+        while high >= low and steps >= 0:
+            steps -= 1
             if words[high] == 0:
                 high -= 1
                 continue
@@ -66,11 +114,18 @@ def reduce_gf2(pointer: Integers, row: Integers, num_rows: int) -> Integers:
             if other < 0:
                 break
             low = min(low, _flip(words, stored, bounds[other], bounds[other + 1])[1])
-        if high >= low:
+            steps -= bounds[other + 1] - bounds[other]
+            pivot = -1
+        if pivot < 0 and high >= low:
+            break
+        if pivot >= 0:
             pivots[column], owner[pivot] = pivot, rank
             stored, bounds[rank + 1] = _move_out(words, high, low, stored, bounds[rank])
+            steps -= bounds[rank + 1] - bounds[rank] + high - low
             rank += 1
-    return pivots
+        column, high = column + 1, _IDLE
+    at[0], at[1], at[2], at[3] = column, rank, high, low
+    return stored
 
 
 @njit(nogil=True, cache=True)
@@ -115,58 +170,100 @@ def _top_bit(word: np.uint64) -> int:
     return bit
 
 
-@njit(nogil=True, cache=True)
 def reduce_over(pointer: Integers, row: Integers, value: Integers, num_rows: int, prime: int) -> Integers:
     """Pivot of each column over GF(``prime``), a prime below 2³¹, or over the rationals (0); −1 for none.
 
     Over the rationals columns are kept as integers without a common divisor. Where those outgrow 64 bits the column's
     pivot is :data:`OVERFLOW`, and the later ones mean nothing.
     """
-    pivots = np.full(pointer.size - 1, -1, dtype=np.int64)
-    owner = np.full(num_rows, -1, dtype=np.int64)
-    bounds = np.zeros(num_rows + 1, dtype=np.int64)
-    stored = np.empty(max(row.size, 1), dtype=np.int64)
-    stored_value = np.empty(stored.size, dtype=np.int64)
-    words = np.zeros(num_rows // 64 + 1, dtype=np.uint64)
+    columns = Columns.begin(pointer.size - 1, num_rows)
     work = np.zeros(num_rows, dtype=np.int64)
-    rank = 0
-    for column in range(pointer.size - 1):
-        if rank == num_rows:
-            break
-        first, last = pointer[column], pointer[column + 1]
-        high, low = _subtract(work, words, -1, row[first:last], value[first:last], prime)
-        while high >= low:
+    stored = np.empty(max(row.size, 1), dtype=np.int64)
+    values = np.empty_like(stored)
+    while not columns.done():
+        stored, values = _go_on_over(pointer, row, value, prime, columns, work, stored, values, _SLICE // 4)
+    return columns.pivots
+
+
+@njit(nogil=True, cache=True)
+def _go_on_over(
+    pointer: Integers,
+    row: Integers,
+    value: Integers,
+    prime: int,
+    columns: Columns,
+    work: Integers,
+    stored: Integers,
+    values: Integers,
+    steps: int,
+) -> tuple[Integers, Integers]:
+    """Reduce for so many steps; returns ``stored`` and its ``values``, which may have grown."""
+    pivots, owner, bounds, words, at = columns
+    column, rank, high, low = at
+    while column < pivots.size and rank < owner.size:
+        if high == _IDLE:
+            first, last = pointer[column], pointer[column + 1]
+            high, low = _subtract(work, words, -1, row[first:last], value[first:last], prime)
+            steps -= last - first + 1
+        pivot = -1
+        while high >= low and steps >= 0:
+            steps -= 1
             if words[high] == 0:
                 high -= 1
                 continue
             pivot = 64 * high + _top_bit(words[high])
             if work[pivot] == 0:
                 words[high] ^= np.uint64(1) << np.uint64(pivot & 63)
+                pivot = -1
                 continue
             other = owner[pivot]
             if other < 0:
                 break
-            first, last = bounds[other], bounds[other + 1]
-            factor = work[pivot]
-            if prime == 0:
-                common = math.gcd(factor, stored_value[first])
-                factor //= common
-                if not _scale(work, words, high, low, stored_value[first] // common):
-                    pivots[column] = OVERFLOW
-                    return pivots
-            touched, lowest = _subtract(work, words, factor, stored[first:last], stored_value[first:last], prime)
-            if touched < 0:
-                pivots[column] = OVERFLOW
-                return pivots
+            lowest = _eliminate(work, words, high, low, stored, values, bounds[other], bounds[other + 1], prime)
+            if lowest < 0:
+                pivots[column], at[0] = OVERFLOW, pivots.size
+                return stored, values
             low = min(low, lowest)
-        if high >= low:
+            steps -= bounds[other + 1] - bounds[other] + (64 * (high - low) if prime == 0 else 0)
+            pivot = -1
+        if pivot < 0 and high >= low:
+            break
+        if pivot >= 0:
             pivots[column], owner[pivot] = pivot, rank
             stored, used = _move_out(words, high, low, stored, bounds[rank])
-            while stored_value.size < stored.size:
-                stored_value = _grown(stored_value)
-            bounds[rank + 1] = _move_values(work, stored, stored_value, bounds[rank], used, prime)
+            while values.size < stored.size:
+                values = _grown(values)
+            bounds[rank + 1] = _move_values(work, stored, values, bounds[rank], used, prime)
+            steps -= used - bounds[rank] + high - low
             rank += 1
-    return pivots
+        column, high = column + 1, _IDLE
+    at[0], at[1], at[2], at[3] = column, rank, high, low
+    return stored, values
+
+
+@njit(nogil=True, cache=True)
+def _eliminate(
+    work: Integers,
+    words: Words,
+    high: int,
+    low: int,
+    stored: Integers,
+    values: Integers,
+    first: int,
+    last: int,
+    prime: int,
+) -> int:
+    """Clear row ``stored[first]`` of the column at work by the stored column from ``first`` to ``last``.
+
+    Returns the lowest word touched, or −1 if an entry outgrows its bits.
+    """
+    factor = work[stored[first]]
+    if prime == 0:
+        common = math.gcd(factor, values[first])
+        factor //= common
+        if not _scale(work, words, high, low, values[first] // common):
+            return -1
+    return _subtract(work, words, factor, stored[first:last], values[first:last], prime)[1]
 
 
 @njit(nogil=True, cache=True)

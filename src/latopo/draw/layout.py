@@ -8,10 +8,12 @@ import numpy as np
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components, dijkstra
 
+from latopo._parallel import row_blocks
 from latopo.draw._kernels import FloatArray, IntArray, count_common, pack_discs, settle
 from latopo.draw.drawable import Drawable
 
 _PIVOTS = 40
+_MOST_HOPS = 10**6  # counted at a time
 _STEPS = 300
 _GRAVITY = 0.1
 # Share of an edge's pull that it has even if its ends share no neighbour.
@@ -99,7 +101,9 @@ def _place(graph: csr_array, generator: np.random.Generator) -> FloatArray:
 
 def _initial(graph: csr_array, generator: np.random.Generator) -> FloatArray:
     size = graph.shape[0]
-    hops = dijkstra(graph, unweighted=True, indices=generator.permutation(size)[:_PIVOTS]).T
+    pivots = generator.permutation(size)[:_PIVOTS]
+    blocks = row_blocks(pivots.size, _MOST_HOPS // size)  # a call does not answer Ctrl-C
+    hops = np.vstack([dijkstra(graph, unweighted=True, indices=pivots[first:last]) for first, last in blocks]).T
     squares = hops**2
     centered = squares.mean(axis=0) + squares.mean(axis=1, keepdims=True) - squares.mean() - squares
     # einsum, not @: BLAS may add in another order with another number of threads.

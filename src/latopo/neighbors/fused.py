@@ -4,7 +4,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from latopo._parallel import map_blocks
+from latopo._parallel import map_blocks, row_blocks
 from latopo.neighbors import _kernels
 from latopo.neighbors.scan import EdgeCounter, Rows, Scan, row_pointers
 from latopo.neighbors.similarity import Euclidean, Inner, Similarity, SquaredEuclidean
@@ -19,6 +19,7 @@ KIND: dict[type[Similarity], int] = {
 _TILE_BYTES = 128 * 1024  # of points; half of a small second-level cache
 _PANEL_BYTES = 2 * 1024 * 1024  # of similarities; a small share of the third-level cache
 _BLOCK = 128  # rows a thread takes at a time
+_BLOCK_TERMS = 2**30  # and at most so many coordinates of pairs, well under a second: Ctrl-C waits for it
 _PAIR_BLOCK = 2**15  # pairs a thread takes at a time
 
 
@@ -45,7 +46,7 @@ def scan(rows: Rows, counter: EdgeCounter) -> Scan:
         counter.add(int(counts[part].sum()))
         return torch.from_numpy(col)
 
-    found = map_blocks(block, len(points), _BLOCK)
+    found = map_blocks(block, len(points), _block(rows.columns))
     col = torch.cat(found) if found else torch.empty(0, dtype=torch.int64)
     return Scan(row_pointers(torch.from_numpy(counts)), col, *map(torch.from_numpy, (mean, deviation, top)))
 
@@ -59,7 +60,7 @@ def all_pairs(x: Tensor, y: Tensor, similarity: Similarity) -> Tensor:
         part = slice(start, stop)
         _kernels.all_pairs(points[part], tiles, y.size(0), kind, values[part])
 
-    map_blocks(rows, len(points), _BLOCK)
+    map_blocks(rows, len(points), _block(y))
     return out
 
 
@@ -97,7 +98,7 @@ def _pull(
             gradient[part],
         )  # fmt: skip
 
-    map_blocks(rows, len(points), _BLOCK)
+    map_blocks(rows, len(points), _block(y))
     return torch.from_numpy(gradient)
 
 
@@ -120,9 +121,17 @@ def paired_gradient(
     """Gradients to x and y of Σ_e outer_e · value_e, given the values of :func:`paired`."""
     # Not zeros_like, which keeps the strides of a transposed x: the kernel would then write into a copy.
     gradients = torch.zeros(x.shape, dtype=x.dtype), torch.zeros(y.shape, dtype=y.dtype)
-    arrays = map(as_array, (values, outer, *gradients))
-    _kernels.pair_gradients(*map(as_array, (x, y, row, col)), KIND[type(similarity)], *arrays)
+    points, others, rows, cols, known, weights = map(as_array, (x, y, row, col, values, outer))
+    to_x, to_y = (gradient.numpy() for gradient in gradients)
+    for start, stop in row_blocks(row.numel(), _PAIR_BLOCK):  # on one thread: two pairs may share a point
+        part, kind = slice(start, stop), KIND[type(similarity)]
+        _kernels.pair_gradients(points, others, rows[part], cols[part], kind, known[part], weights[part], to_x, to_y)
     return gradients
+
+
+def _block(columns: Tensor) -> int:
+    """Rows at a time against these columns; each row has its own numbers, so the block does not matter to them."""
+    return max(min(_BLOCK, _BLOCK_TERMS // max(columns.numel(), 1)), 4)
 
 
 def as_array(tensor: Tensor) -> _kernels.FloatArray:

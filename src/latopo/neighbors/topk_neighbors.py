@@ -17,6 +17,7 @@ from latopo.neighbors.similarity import Similarity, check_distance, check_points
 __all__ = ["topk_neighbors"]
 
 _BLOCK_ENTRIES = 2**21
+_BLOCK_MOVES = 2**28  # of chosen columns, at worst: well under a second, and Ctrl-C waits for it
 
 
 @uncompiled
@@ -86,7 +87,10 @@ def _choose(scores: Tensor, start: int, taken: int, noise: bool, generator: Gene
     """Columns chosen by the points from ``start`` on, whose scores are the rows; ascending within a row."""
     if scores.device.type == "cpu":
         chosen = torch.empty(len(scores), taken, dtype=torch.int64)
-        _topk.choose_rows(scores.numpy(), start, taken, noise, np.uint64(seed), chosen.numpy())
+        values, choices = scores.numpy(), chosen.numpy()
+        for first, last in row_blocks(len(scores), _BLOCK_MOVES // (scores.size(1) * taken)):
+            part = slice(first, last)
+            _topk.choose_rows(values[part], start + first, taken, noise, np.uint64(seed), choices[part])
         return chosen.flatten()
     if noise:
         # Minus the logarithm of an exponential variable is a Gumbel variable.

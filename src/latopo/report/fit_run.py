@@ -67,11 +67,11 @@ def _points(
 
 def _story(target: str, metrics: dict[str, Any]) -> tuple[str, ...]:
     rows, held_out = metrics["training_rows"], metrics["held_out_rows"]
-    learned = metrics.get("learned_rows", rows)
+    learned = metrics.get("learned_rows") or rows
     source = f"a table with {rows:,} rows" if learned == rows else f"{learned:,} of a table's {rows:,} training rows"
     more = {0: "No rows were", 1: "One more row was"}.get(held_out, f"Another {held_out:,} rows were")
     told = [f"From {source}, the model learned to predict the column {target} and which rows belong together."]
-    labelled = metrics.get("labelled_rows", rows)
+    labelled = metrics.get("labelled_rows") or rows
     if labelled < rows:
         told.append(f"Only {labelled:,} of the rows came with a label: the coloured points below.")
     hidden = metrics.get("labels_hidden", False)
@@ -91,6 +91,6 @@ def _score(metrics: dict[str, Any]) -> Score | None:
     kind = "rows whose label was hidden" if metrics.get("labels_hidden") else "held-out rows"
     more = {
         model: {SCORE_NAMES.get(name, name): value for name, value in found.items() if name != metrics["score"]}
-        for model, found in metrics.get("held_out_scores", {}).items()
+        for model, found in (metrics.get("held_out_scores") or {}).items()
     }
     return Score(scores["latopo"], metric, f"{metrics['held_out_rows']:,} {kind}", None, baselines, more)

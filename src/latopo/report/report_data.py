@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from latopo._stored import check_form
 from latopo.complex import CellComplex
 from latopo.draw import Snapshot
 from latopo.errors import LatopoError
@@ -20,6 +21,19 @@ History = Mapping[str, Sequence[float | None]]
 
 ROLES = ("train", "validation", "test")
 TRAIN, VALIDATION, TEST = range(3)
+
+_NUMBER = int | float
+_SCORE = {"value": _NUMBER, "spread": (_NUMBER, None), "metric": str, "more": {str: {str: _NUMBER}}}
+
+
+_BASELINE = {"name": str, "value": _NUMBER}
+
+
+def _check(owner: str, content: Any, form: Any) -> None:
+    try:
+        check_form(content, form)
+    except ValueError as error:
+        raise LatopoError(f"{owner}: {error}") from error
 
 
 class Baseline(NamedTuple):
@@ -40,6 +54,11 @@ class Score:
     spread: float | None = None  #: standard deviation over folds, None for one fold
     baselines: tuple[Baseline, ...] = ()  #: what others reach on the same points
     more: Mapping[str, Mapping[str, float]] = field(default_factory=dict)  #: model → other scores by name
+
+    def __post_init__(self) -> None:
+        """Refuse what is not a number: it may stem from a stranger's file."""
+        _check("Score", vars(self), _SCORE)
+        _check("Score", [{"name": item.name, "value": item.value} for item in self.baselines], [_BASELINE])
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,7 +148,12 @@ class ReportData:
     learned: bool = True  #: whether a model made the complex, and not the reader
 
     def __post_init__(self) -> None:
-        """Refuse snapshots of different nodes."""
+        """Refuse snapshots of different nodes, curves that are not numbers, and a matrix that is not one of classes."""
+        _check("ReportData", vars(self), {"title": str})
+        for history in self.histories.values():
+            _check("ReportData", dict(history), {str: [_NUMBER | None]})
+        if self.confusion is not None and (self.confusion.ndim != 2 or len(set(self.confusion.shape)) != 1):
+            raise LatopoError(f"ReportData: confusion is {self.confusion.shape}, expected as many rows as columns")
         sizes = {snapshot.complex.num_nodes for snapshot in self.snapshots}
         if self.points is not None and self.snapshots:
             sizes.add(len(self.points.labels))

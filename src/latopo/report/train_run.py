@@ -18,13 +18,27 @@ __all__ = ["read_train_run"]
 
 # Entries of a fold that are no numbers.
 _LISTS = ("fold", "search", "drawn", "sizes", "labels", "curve")
+_SETTINGS: dict[str, Any] = {
+    "model": str,
+    "title": str,
+    "dataset": str,
+    "graph": bool,
+    "protocol": str,
+    "settings": dict,
+    "epochs": int,
+    "snapshot_epochs": [int],
+}
+_FOLD: dict[str, Any] = {"fold": int, "best_epoch": int, "test_score": int | float}
+_GRAPHS = {"drawn": ([int], None), "sizes": ([int], None), "labels": ([int], None)}
+_SUMMARY: dict[str, Any] = {"metric": {"accuracy", "r2"}, "score": {"mean": int | float, "std": (int | float, None)}}
 
 
 def read_train_run(folder: Path, fold: int | None = None, baselines: Sequence[Path] | None = None) -> ReportData:
     """Read a run folder, as :func:`~latopo.report.read_run`; one fold is drawn, score and curves are of all."""
-    settings = read_json(folder / "settings.json")
-    if not (folder / "summary.json").is_file() or not (summary := read_json(folder / "summary.json"))["folds"]:
+    settings = read_json(folder / "settings.json", _SETTINGS)
+    if not (folder / "summary.json").is_file() or not read_json(folder / "summary.json", dict).get("folds"):
         raise LatopoError(f"report: no fold of {folder} is finished; let latopo train finish one first")
+    summary = read_json(folder / "summary.json", {**_SUMMARY, "folds": [_FOLD | _GRAPHS]})
     results = {entry["fold"]: entry for entry in summary["folds"]}
     drawn = min(results) if fold is None else fold
     if drawn not in results:

@@ -11,7 +11,7 @@ from uuid import uuid4
 import numpy as np
 import pandas as pd
 
-from latopo._files import recover, replaced_files
+from latopo._files import is_draft, recover, replaced_files
 from latopo._stored import checksum, read_json
 from latopo._version import __version__
 from latopo.complex import CellComplex
@@ -31,14 +31,17 @@ _FORMS: dict[str, Any] = {
         "score": str,
         "training_rows": int,
         "held_out_rows": int,
-        "held_out": dict | None,
-        "held_out_scores": dict | None,
-        "confusion": dict | None,
-        "per_class": list | None,
+        "learned_rows": (int, None),
+        "labelled_rows": (int, None),
+        "labels_hidden": (bool, None),
+        "held_out": ({"latopo": int | float, str: int | float}, None),
+        "held_out_scores": ({str: {str: int | float}}, None),
+        "confusion": ({"classes": [str], "matrix": [[int]]}, None),
+        "per_class": (list, None),
     },
     "points.json": {"target": [str | int | float | None], "prediction": [str | int | float | None]},
     "anchors.json": list,
-    "history.json": [dict],
+    "history.json": [{str: int | float | None}],
     "preprocessing.json": {
         "columns": [{"name": str, "kind": {"number", "date", "category"}, "fill": int | float, "values": [str | None]}],
         "notes": [str],
@@ -82,7 +85,7 @@ def check_run_folder(target: Path, overwrite: bool) -> None:
     recover(target)
     if target.is_symlink() or (target.exists() and not target.is_dir()):
         raise LatopoError(f"--out {target} exists and is not a folder; choose another")
-    if target.is_dir() and any(not path.name.startswith(".latopo-") for path in target.iterdir()):
+    if target.is_dir() and not all(map(is_draft, target.iterdir())):
         if not (target / _MARK).is_file():
             raise LatopoError(f"--out {target} holds other files; choose another folder")
         if not overwrite:
