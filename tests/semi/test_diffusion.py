@@ -31,13 +31,12 @@ def test_a_row_without_neighbours_keeps_its_features():
     assert np.isclose(diffuse(diffusion_operator(rows, 0.1), x)[2, 0], 5.0)
 
 
-def test_spreading_gives_probabilities_even_where_nothing_arrives():
+def test_spreading_gives_probabilities_and_nothing_where_nothing_arrives():
     rows = sparse.csr_array(np.array([[0, 1, 0], [1, 0, 0], [0, 0, 0.0]]))
     target = np.array([[1.0, 0], [0, 0], [0, 0]])
     found = spread_targets(diffusion_operator(rows, 0.1), target)
-    np.testing.assert_allclose(found.sum(axis=1), 1)
+    np.testing.assert_allclose(found.sum(axis=1), [1, 1, 0])
     assert found[1].argmax() == 0
-    assert found[2].tolist() == [0.5, 0.5]
 
 
 def test_values_spread_to_the_nearest_known_ones():

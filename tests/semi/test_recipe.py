@@ -128,3 +128,16 @@ def test_folds_leave_each_row_out_once_and_a_single_row_never():
     label = np.array([0] * 7 + [1] * 3 + [2])
     left = np.concatenate(list(_folds(label)))
     assert sorted(left.tolist()) == list(range(10))
+
+
+def test_where_no_label_comes_the_heads_answer():
+    x, y = make_moons(200, noise=0.05, random_state=0)
+    far = np.array([[60.0, 60.0], [60.1, 60.0], [60.0, 60.1], [60.1, 60.1], [60.2, 60.1]])  # a component of their own
+    found = learn(np.vstack([x, far]), np.r_[y, np.zeros(5, np.int64)], first_of_each(y, 10), 2, degree=3)
+    spread, answer = found.branches[Branch("S")], found.model.answer
+    assert (spread[200:] == 0).all()
+    np.testing.assert_allclose(answer.sum(axis=1), 1)
+    assert (np.abs(answer[200:] - 0.5) > 0.01).all()
+    again, _ = found.model.join(far + 0.05)
+    np.testing.assert_allclose(again.sum(axis=1), 1)
+    assert (np.abs(again - 0.5) > 0.01).all()

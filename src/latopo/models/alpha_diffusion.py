@@ -32,7 +32,7 @@ class DiffusionSettings(Settings):
     """The recipe for few labels.
 
     Attributes:
-        degree: neighbours per row on average; None: 30 for words, 10 for numbers.
+        degree: neighbours per row on average; None: 30 for words, 20 for numbers.
         max_length: longest polygon of the complex that is shown; the answers do not depend on polygons.
         polygon_share: share of the candidate cycles that become polygons.
         candidate_budget: most candidates.

@@ -13,7 +13,8 @@ class Branch(NamedTuple):
 
     Attributes:
         space: ``X`` the row's own features, ``H`` diffused ones, ``XH`` both, ``M`` diffused over the trained metric's
-            graph, ``S`` the labels that spread (which has no head).
+            graph, ``S`` the labels that spread (it has no head, and says nothing of
+            rows that they do not reach).
         c: C of the head.
         rho: weight of the guesses in self-training, see :func:`~latopo.semi.self_train`; 0: none.
         balance: of the guesses' classes; ``"prior"`` needs known shares.
@@ -42,8 +43,8 @@ class Branch(NamedTuple):
         return cls(space, float(c), float(rho), "prior" if balance == "prior" else float(balance))
 
 
-_TABLE = (Branch("X", 0.3, 2.0), Branch("X", 0.3), Branch("H", 10.0, 2.0), Branch("S"))
-_WORDS = (Branch("X", 1.0, 4.0, 0.5), Branch("H", 1.0, 4.0, 0.5), Branch("S"))
+_TABLE = (Branch("X", 0.3, 2.0), Branch("XH"), Branch("S"))
+_WORDS = (Branch("X", 1.0, 4.0, 0.5), Branch("H", 1.0, 4.0, 0.5), Branch("XH", 10.0, 4.0, 0.5), Branch("S"))
 _VALUES = (*(Branch(space, c) for space in "XH" for c in (0.01, 0.1, 1.0, 10.0)), Branch("S"))
 # Documents with validation labels, by the labels per class: up to 30, up to 100, more.
 _FEW = (
@@ -78,7 +79,7 @@ def branches_for(metric: Metric, num_classes: int, labels: int, held_out: int) -
         >>> import numpy as np
         >>> metric = Numbers.fit(np.eye(3))
         >>> [branch.space for branch in branches_for(metric, 3, labels=15, held_out=0)]
-        ['X', 'X', 'H', 'S']
+        ['X', 'XH', 'S']
     """
     if not num_classes:
         return _VALUES

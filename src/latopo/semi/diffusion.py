@@ -42,7 +42,7 @@ def diffuse(operator: Any, x: FloatArray, steps: int = STEPS, restart: float = R
 
 
 def spread_targets(operator: Any, target: FloatArray) -> FloatArray:
-    """Class probabilities by labels that spread far, every class with the same mass, [n, classes].
+    """Class probabilities by labels that spread far, every class with the same mass, [n, classes]; 0 where none came.
 
     Args:
         operator: from :func:`diffusion_operator`.
@@ -57,8 +57,7 @@ def spread_targets(operator: Any, target: FloatArray) -> FloatArray:
     mass = diffuse(operator, target / np.maximum(target.sum(axis=0), 1), _SPREAD_STEPS, _SPREAD_RESTART)
     mass = mass / np.maximum(mass.sum(axis=0), 1e-12)
     total = mass.sum(axis=1, keepdims=True)
-    even = np.full_like(mass, 1 / mass.shape[1])
-    return np.divide(mass, total, out=even, where=total > 1e-12)
+    return np.divide(mass, total, out=np.zeros_like(mass), where=total > 1e-12)
 
 
 def spread_values(operator: Any, value: FloatArray, known: NDArray[np.bool_]) -> FloatArray:

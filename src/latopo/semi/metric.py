@@ -115,7 +115,7 @@ class Numbers:
 
     kind: ClassVar[str] = "numbers"
     similarity: ClassVar[Literal["euclidean"]] = "euclidean"
-    degree: ClassVar[int] = 10
+    degree: ClassVar[int] = 20
     directional: ClassVar[bool] = False
     sharpness: ClassVar[float] = 1.5
 
@@ -150,7 +150,7 @@ class Mixture:
 
     kind: ClassVar[str] = "mixture"
     similarity: ClassVar[Literal["euclidean"]] = "euclidean"
-    degree: ClassVar[int] = 10
+    degree: ClassVar[int] = 20
     directional: ClassVar[bool] = False
     sharpness: ClassVar[float] = 1.5
 

@@ -56,21 +56,29 @@ class FewLabels:
         hidden, chosen = {}, {}
         for name, space in self.spaces.items():
             hidden[name], chosen[name] = space.join(rows)
-        reached = chosen["H"] @ self.spread.astype(np.float64)
-        total = np.asarray(chosen["H"].sum(axis=1)).reshape(-1, 1)
-        spread = np.where(total > 0, reached, self.spread.mean(axis=0))
+        spread = chosen["H"] @ self.spread.astype(np.float64)
+        if self.num_classes:
+            spread = spread / np.maximum(spread.sum(axis=1, keepdims=True), 1e-12)
+        else:
+            spread = np.where(chosen["H"].sum(axis=1).reshape(-1, 1) > 0, spread, self.spread.mean(axis=0))
         seen = _seen(rows.own.astype(np.float64), hidden, spread)
         return self.fuse({branch: self._say(branch, seen) for branch in self.weights}), chosen["H"]
 
     def fuse(self, answers: Mapping[Branch, FloatArray]) -> FloatArray:
-        """The branches' answers in one."""
-        parts = []
-        for branch in sorted(self.weights, key=lambda branch: branch.name):  # one order of the sum, also from a file
+        """The branches' answers in one; a branch that says nothing of a row (zeros) has no weight there."""
+        if not self.num_classes:
+            return np.sum([self.weights[branch] * answers[branch] for branch in self._in_order()], axis=0)
+        total, heard = 0.0, 0.0
+        for branch in self._in_order():
             answer, judged = answers[branch], self.judged.get(branch)
-            if self.num_classes and judged is not None:
-                answer = tempered(answer, judged.temperature)
-            parts.append(self.weights[branch] * answer)
-        return np.sum(parts, axis=0)
+            weight = self.weights[branch] * (answer.sum(axis=1, keepdims=True) > 0)
+            total += weight * (answer if judged is None else tempered(answer, judged.temperature))
+            heard += weight
+        return np.where(heard > 0, total / np.maximum(heard, _LEAST_WEIGHT**2), 1 / self.num_classes)
+
+    def _in_order(self) -> list[Branch]:
+        """One order of every sum, also after reading from a file."""
+        return sorted(self.weights, key=lambda branch: branch.name)
 
     def _say(self, branch: Branch, seen: Mapping[str, FloatArray]) -> FloatArray:
         return _say(branch, self.heads, seen, self.num_classes)
@@ -109,7 +117,7 @@ def learn(
         held_out: numbers of the rows to choose on.
         branches: what to choose among; by default :func:`branches_for`.
         metric: by default :func:`~latopo.semi.input_metric`.
-        degree: neighbours per row on average; by default 30 for words and 10 for numbers.
+        degree: neighbours per row on average; by default 30 for words and 20 for numbers.
 
     Example:
         >>> from sklearn.datasets import make_moons
@@ -221,12 +229,15 @@ class _Task(NamedTuple):
         """The recipe with weights for its branches; without a judgement they count alike."""
         losses = np.array([judged[branch].loss if judged else 0.0 for branch in self.names])
         weights = dict(zip(self.names, branch_weights(losses, count, self.metric.sharpness).tolist(), strict=True))
-        kept = {branch: weight for branch, weight in weights.items() if weight > _LEAST_WEIGHT}
+        # Somebody has to answer where the labels that spread do not reach.
+        heads = sorted(fitted.heads, key=lambda branch: weights[branch])
+        weights |= {branch: max(weights[branch], _LEAST_WEIGHT) for branch in heads[-1:]}
+        kept = {branch: weight for branch, weight in weights.items() if weight >= _LEAST_WEIGHT}
         used = {branch.space for branch in kept}
         spaces = {name: space.fitted for name, space in fitted.spaces.items() if name in ("H", *used)}
-        heads = {branch: head for branch, head in fitted.heads.items() if branch in kept}
         model = FewLabels(
-            self.metric, self.num_classes, spaces, fitted.spread, heads,
+            self.metric, self.num_classes, spaces, fitted.spread,
+            {branch: head for branch, head in fitted.heads.items() if branch in kept},
             {branch: judged[branch] for branch in kept if judged}, kept, fitted.spread,
         )  # fmt: skip
         answer = model.fuse(fitted.answers)

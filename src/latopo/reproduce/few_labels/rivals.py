@@ -204,7 +204,7 @@ def _grid(**values: Sequence[Any]) -> tuple[Settings, ...]:
 
 
 RIVALS: dict[str, Rival] = {
-    "alpha-diffusion": Rival("this library's recipe for few labels"),
+    "alpha-diffusion": Rival("this library's recipe for few labels", settings=({"recipe": 2},)),
     "logistic": Rival("logistic regression", _logistic, _grid(C=(0.01, 0.1, 1.0, 10.0, 100.0, 1000.0))),
     "self-trained": Rival(
         "logistic regression that learns from its own sure guesses", _self_trained,
