@@ -9,7 +9,9 @@ from latopo.errors import LatopoError
 
 
 @checked
-def function(x: Tensor, k: int = 1, share: float | None = None, size: Size = 1, name: Literal["a"] = "a", other=None):
+def function(
+    x: Tensor, k: int = 1, share: float | None = None, size: Size = 1, name: Literal["a", "b"] = "a", other=None
+):
     return x, k, share, size, name, other
 
 
@@ -36,7 +38,8 @@ def test_good_arguments_pass():
         ({"share": "x"}, "function: share must be a number or None, got 'x'"),
         ({"share": 10**400}, "function: share must be a number or None, got 1000"),
         ({"size": 0}, "function: size must be a whole number from 1 to 16,777,216, got 0"),
-        ({"name": []}, "function: name must be 'a', got list"),
+        ({"name": []}, "function: name must be a or b, got list"),
+        ({"name": "c"}, "function: name must be a or b, got 'c'"),
         ({"x": torch.zeros(2, device="meta")}, "function: x is a meta or fake tensor"),
     ],
 )

@@ -47,8 +47,8 @@ def checked(function: Callable[P, R]) -> Callable[P, R]:
     """Refuse numbers, choices, tensors and objects that are not of the kind that a function's annotations name.
 
     ``int``: a whole number of 64 bits; ``float``: a number; ``Size`` and ``Count``: whole numbers in their
-    bounds; ``Tensor``: one that can be computed with, of any layout but nested; ``Literal``: a name; a
-    class: one of its objects; and unions of these. Other annotations are not looked at, and while ``torch.compile``
+    bounds; ``Tensor``: one that can be computed with, of any layout but nested; ``Literal``: one of these names;
+    a class: one of its objects; and unions of these. Other annotations are not looked at, and while ``torch.compile``
     traces a function, nothing is.
 
     Example:
@@ -90,7 +90,8 @@ def _is_known(option: Any) -> bool:
 
 def _words(option: Any) -> str:
     if get_origin(option) is Literal:
-        return ", ".join(map(repr, get_args(option)))
+        *first, last = map(str, get_args(option))
+        return f"{', '.join(first)} or {last}" if first else last
     if get_origin(option) is Annotated:
         bounds = option.__metadata__[0]
         return f"a whole number from {bounds.least} to {bounds.most:,}"
@@ -109,7 +110,7 @@ def _check(caller: str, name: str, value: Any, options: tuple[Any, ...]) -> None
 
 def _is(value: Any, option: Any) -> bool:
     if get_origin(option) is Literal:
-        return isinstance(value, str | int)  # which of the choices, the function itself looks at
+        return isinstance(value, str | int) and value in get_args(option)
     if get_origin(option) is Annotated:
         bounds = option.__metadata__[0]
         return _is_whole(value) and bounds.least <= value <= bounds.most

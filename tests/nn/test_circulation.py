@@ -94,5 +94,5 @@ def test_what_is_not_a_flow_is_refused(grid):
         DCM(4, 4, polygons=choose)(torch.randn(30, 4))
     with pytest.raises(LatopoError, match="pursuit goes with score circulation"):
         PolygonInference(sampler="pursuit")
-    with pytest.raises(LatopoError, match="score must be sum, mean, per-length or circulation, got 'flow'"):
+    with pytest.raises(LatopoError, match="score must be sum, mean, per-length, distance or circulation, got 'flow'"):
         PolygonInference(score="flow")

@@ -225,7 +225,7 @@ def test_reset_and_repr():
     ("options", "message"),
     [
         ({"sampler": "best"}, "sampler must be"),
-        ({"score": "max"}, "score must be sum, mean, per-length or circulation"),
+        ({"score": "max"}, "score must be sum, mean, per-length"),
         ({"polygon_share": 0.0}, "polygon_share must be in"),
         ({"polygon_share": 0.5, "sampler": "all"}, "polygon_share must be in"),
         ({"candidate_budget": 0}, "candidate_budget must be at least 1"),

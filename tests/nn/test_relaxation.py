@@ -3,7 +3,8 @@ import torch
 
 from latopo import CellComplex
 from latopo.errors import LatopoError
-from latopo.nn.relaxation import cell_weights, check_relaxation
+from latopo.nn import DCM
+from latopo.nn.relaxation import cell_weights
 
 
 def complex_with(edge_prob, polygon_prob):
@@ -41,4 +42,4 @@ def test_absent_probabilities():
 
 def test_unknown():
     with pytest.raises(LatopoError, match="DCM: relaxation must be none, weighted or straight_through, got 'soft'"):
-        check_relaxation("DCM", "soft")
+        DCM(4, 4, relaxation="soft")

@@ -1,5 +1,6 @@
 """``latopo reproduce few-labels``: the benchmark of few labels."""
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,9 +17,9 @@ def reproduce_few_labels(
     data_root: Path | None, dry_run: bool, tables_only: bool,
 ) -> None:  # fmt: skip
     """Run what is missing, keep each result in ``few-labels/`` as soon as it is there, and write the tables."""
-    from latopo.reproduce.few_labels import FewLabelsRecord, plan_few_labels, write_few_labels
-    from latopo.reproduce.few_labels.work import run_units
+    from latopo.reproduce.few_labels import FewLabelsRecord, plan_few_labels, run_unit, write_few_labels
     from latopo.reproduce.store import Store
+    from latopo.reproduce.work import do_units
 
     store = Store(out / "few-labels", FewLabelsRecord)
     units = plan_few_labels(tasks, models, draws)
@@ -34,7 +35,7 @@ def reproduce_few_labels(
     failed: list[FewLabelsUnit] = []
     try:
         if not tables_only:
-            failed = run_units(todo, store, jobs, data_root, end)
+            failed = do_units(partial(run_unit, data_root=data_root), todo, store, jobs, on_end=end)
     except KeyboardInterrupt:
         typer.echo("latopo: stopped; run the same command again to go on", err=True)
         raise SystemExit(130) from None

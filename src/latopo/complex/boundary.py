@@ -96,8 +96,6 @@ def hodge_laplacian(
     """
     if rank not in (0, 1, 2):
         raise LatopoError(f"CellComplex: a Hodge Laplacian has rank 0, 1 or 2, got {rank}")
-    if part not in ("both", "up", "down"):
-        raise LatopoError(f"CellComplex.hodge_laplacian: part must be both, up or down, got {part!r}")
     terms = []
     if rank > 0 and part != "up":
         down = boundary(cx, rank, dtype)

@@ -1,5 +1,7 @@
 """Checks of a complex, each with an error that names the wrong cell and says why it is wrong."""
 
+from collections.abc import Callable
+
 import torch
 from torch import Tensor
 
@@ -101,21 +103,20 @@ def _check_graphs(ptr: Tensor, edge_index: Tensor, num_nodes: int) -> None:
             f"CellComplex: ptr must start at 0, never decrease and end at num_nodes={num_nodes}, got {ptr.tolist()}"
         )
     start, end = torch.searchsorted(ptr, edge_index, right=True)
-    wrong = _first(start != end)
-    if wrong is not None:
-        raise LatopoError(f"CellComplex: {_edge(edge_index, wrong)} runs between two graphs")
+    _refuse(start != end, lambda at: f"{_edge(edge_index, at)} runs between two graphs")
 
 
-def _first(wrong: Tensor) -> int | None:
-    """Position of the first True, None if there is none."""
-    return int(wrong.nonzero()[0, 0]) if bool(wrong.any()) else None
+def _refuse(wrong: Tensor, words: Callable[[int], str]) -> None:
+    """Raise about the first cell that is wrong, in the words for its number."""
+    if bool(wrong.any()):
+        raise LatopoError(f"CellComplex: {words(int(wrong.nonzero()[0, 0]))}")
 
 
-def _edge(edge_index: Tensor, position: int) -> str:
+def _edge(edge_index: Tensor, position: int | Tensor) -> str:
     return f"edge {position} {tuple(edge_index[:, position].tolist())}"
 
 
-def _polygon(rows: Tensor, position: int) -> str:
+def _polygon(rows: Tensor, position: int | Tensor) -> str:
     return f"polygon {position} of length {rows.size(1)}, {tuple(rows[position].tolist())},"
 
 
@@ -124,57 +125,47 @@ def _out_of_range(vertices: Tensor, num_nodes: int) -> Tensor:
 
 
 def _check_edges(edge_index: Tensor, num_nodes: int) -> None:
-    wrong = _first(_out_of_range(edge_index, num_nodes).any(dim=0))
-    if wrong is not None:
-        raise LatopoError(
-            f"CellComplex: {_edge(edge_index, wrong)} has a vertex outside 0 … num_nodes-1={num_nodes - 1}"
-        )
-    wrong = _first(edge_index[0] == edge_index[1])
-    if wrong is not None:
-        raise LatopoError(f"CellComplex: {_edge(edge_index, wrong)} is a self-loop; leave self-loops out")
-    twice = _first_twice(edge_index.t(), num_nodes)
-    if twice is not None:
-        raise LatopoError(f"CellComplex: {_edge(edge_index, twice[1])} is a duplicate of edge {twice[0]}; list it once")
+    outside = _out_of_range(edge_index, num_nodes).any(dim=0)
+    _refuse(outside, lambda at: f"{_edge(edge_index, at)} has a vertex outside 0 … num_nodes-1={num_nodes - 1}")
+    loop = edge_index[0] == edge_index[1]
+    _refuse(loop, lambda at: f"{_edge(edge_index, at)} is a self-loop; leave self-loops out")
+    order, twice = _twice(edge_index.t(), num_nodes)
+    _refuse(twice, lambda at: f"{_edge(edge_index, order[at + 1])} is a duplicate of edge {order[at]}; list it once")
 
 
 def _check_polygons(rows: Tensor, num_nodes: int) -> None:
-    wrong = _first(_out_of_range(rows, num_nodes).any(dim=1))
-    if wrong is not None:
-        raise LatopoError(f"CellComplex: {_polygon(rows, wrong)} has a vertex outside 0 … num_nodes-1={num_nodes - 1}")
+    outside = _out_of_range(rows, num_nodes).any(dim=1)
+    _refuse(outside, lambda at: f"{_polygon(rows, at)} has a vertex outside 0 … num_nodes-1={num_nodes - 1}")
     ordered = rows.sort(dim=1).values
-    wrong = _first((ordered[:, 1:] == ordered[:, :-1]).any(dim=1))
-    if wrong is not None:
-        raise LatopoError(f"CellComplex: {_polygon(rows, wrong)} has a repeated vertex")
-    twice = _first_twice(canonical_cycles(rows), num_nodes)
-    if twice is not None:
-        raise LatopoError(f"CellComplex: {_polygon(rows, twice[1])} is a duplicate of polygon {twice[0]}; list it once")
+    repeated = (ordered[:, 1:] == ordered[:, :-1]).any(dim=1)
+    _refuse(repeated, lambda at: f"{_polygon(rows, at)} has a repeated vertex")
+    order, twice = _twice(canonical_cycles(rows), num_nodes)
+    _refuse(twice, lambda at: f"{_polygon(rows, order[at + 1])} is a duplicate of polygon {order[at]}; list it once")
 
 
-def _first_twice(rows: Tensor, num_nodes: int) -> tuple[int, int] | None:
-    """The first pair of equal rows, as (earlier, later) row numbers."""
+def _twice(rows: Tensor, num_nodes: int) -> tuple[Tensor, Tensor]:
+    """An order of the rows [P] in which equal ones are neighbours, and whether each equals the next, [P − 1]."""
     order = lexicographic_order(rows, num_nodes)
-    wrong = _first((rows[order[1:]] == rows[order[:-1]]).all(dim=1))
-    return None if wrong is None else (int(order[wrong]), int(order[wrong + 1]))
+    return order, (rows[order[1:]] == rows[order[:-1]]).all(dim=1)
 
 
 def _check_probabilities(name: str, prob: Tensor) -> None:
     values = prob.detach()
     # A probability of 1 may come out of a sum of rounded numbers a few units in the last place too large.
-    wrong = _first(~((values >= 0) & (values <= 1 + 4 * torch.finfo(values.dtype).eps)))
-    if wrong is not None:
-        raise LatopoError(f"CellComplex: {name}[{wrong}] is {float(values[wrong])}, expected a number in [0, 1]")
+    inside = (values >= 0) & (values <= 1 + 4 * torch.finfo(values.dtype).eps)
+    _refuse(~inside, lambda at: f"{name}[{at}] is {float(values[at])}, expected a number in [0, 1]")
 
 
 def _check_directions_agree(edge_index: Tensor, num_nodes: int, prob: Tensor) -> None:
     keys, order = edge_keys(edge_index, num_nodes).sort(stable=True)
     values = prob.detach()[order]
-    wrong = _first((keys[1:] == keys[:-1]) & (values[1:] != values[:-1]))
-    if wrong is not None:
-        first, second = int(order[wrong]), int(order[wrong + 1])
-        raise LatopoError(
-            f"CellComplex: {_edge(edge_index, first)} has probability {float(values[wrong])}, but its other direction, "
-            f"{_edge(edge_index, second)}, has {float(values[wrong + 1])}; give one probability per undirected edge"
-        )
+    _refuse(
+        (keys[1:] == keys[:-1]) & (values[1:] != values[:-1]),
+        lambda at: (
+            f"{_edge(edge_index, order[at])} has probability {float(values[at])}, but its other direction, "
+            f"{_edge(edge_index, order[at + 1])}, has {float(values[at + 1])}; give one probability per undirected edge"
+        ),
+    )
 
 
 def check_closure(cells: Cells) -> None:
@@ -190,21 +181,24 @@ def check_closure(cells: Cells) -> None:
     keys = edge_keys(cells.edge_index, cells.num_nodes)
     for length, rows in cells.polygons.items():
         is_edge = find_keys(keys, edge_keys(sides(rows), cells.num_nodes)) >= 0
-        _raise_at(rows, 1, ~is_edge.view_as(rows), "has the side", "which is no edge; add it or drop the polygon")
+        _refuse_pairs(rows, 1, ~is_edge.view_as(rows), "has the side", "which is no edge; add it or drop the polygon")
         # Each diagonal once: all pairs `step` vertices apart, a half of them twice where `step` is half of the length.
         for step in range(2, length // 2 + 1 if cells.induced else 0):
             pairs = torch.stack([rows, rows.roll(-step, dims=1)]).flatten(1)
             is_edge = find_keys(keys, edge_keys(pairs, cells.num_nodes)) >= 0
             why = "which is an edge; polygons are induced cycles, unless built with induced=False"
-            _raise_at(rows, step, is_edge.view_as(rows), "has the chord", why)
+            _refuse_pairs(rows, step, is_edge.view_as(rows), "has the chord", why)
 
 
-def _raise_at(rows: Tensor, step: int, wrong: Tensor, what: str, why: str) -> None:
-    row = _first(wrong.any(dim=1))
-    if row is not None:
-        column = _first(wrong[row]) or 0
+def _refuse_pairs(rows: Tensor, step: int, wrong: Tensor, what: str, why: str) -> None:
+    """Raise about the first polygon with a wrong pair of vertices so many steps apart."""
+
+    def words(row: int) -> str:
+        column = int(wrong[row].nonzero()[0])
         pair = (int(rows[row, column]), int(rows[row, (column + step) % rows.size(1)]))
-        raise LatopoError(f"CellComplex: {_polygon(rows, row)} {what} {pair}, {why}")
+        return f"{_polygon(rows, row)} {what} {pair}, {why}"
+
+    _refuse(wrong.any(dim=1), words)
 
 
 def check_order(cells: Cells) -> None:
@@ -219,16 +213,13 @@ def check_order(cells: Cells) -> None:
     keys = edge_keys(cells.edge_index, cells.num_nodes)
     wrong = cells.edge_index[0] >= cells.edge_index[1]
     wrong[1:] |= keys[1:] <= keys[:-1]
-    position = _first(wrong)
-    if position is not None:
-        raise LatopoError(
-            f"CellComplex: {_edge(cells.edge_index, position)} is not in canonical order (u < v, sorted); {remedy}"
-        )
+    _refuse(wrong, lambda at: f"{_edge(cells.edge_index, at)} is not in canonical order (u < v, sorted); {remedy}")
     for rows in cells.polygons.values():
-        order = lexicographic_order(rows, cells.num_nodes)
-        position = _first((rows != canonical_cycles(rows)).any(dim=1) | (order != torch.arange(len(order)).to(order)))
-        if position is not None:
-            raise LatopoError(
-                f"CellComplex: {_polygon(rows, position)} is not in canonical order (smallest vertex first, "
-                f"second < last, rows sorted); {remedy}"
-            )
+        _check_row_order(rows, cells.num_nodes, remedy)
+
+
+def _check_row_order(rows: Tensor, num_nodes: int, remedy: str) -> None:
+    order = lexicographic_order(rows, num_nodes)
+    wrong = (rows != canonical_cycles(rows)).any(dim=1) | (order != torch.arange(len(order)).to(order))
+    form = "canonical order (smallest vertex first, second < last, rows sorted)"
+    _refuse(wrong, lambda at: f"{_polygon(rows, at)} is not in {form}; {remedy}")

@@ -2,11 +2,12 @@
 
 import warnings
 from dataclasses import replace
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple
 
 import torch
 from torch import Tensor
 
+from latopo._arguments import checked
 from latopo.errors import LatopoError
 from latopo.neighbors.all_pairs import pair_statistics, sampled_statistics, scan_pairs
 from latopo.neighbors.candidates import CandidateSearch, Outcome, measured_recall
@@ -89,9 +90,8 @@ class NeighborSearch:
         certified: statistics by closed form, 6,000 rows reused; all 6,000 rows proven exact
     """
 
+    @checked
     def __init__(self, method: Method = "auto", *, reuse: bool = True, seed: int = 0) -> None:
-        if method not in get_args(Method):
-            raise LatopoError(f"search: expected one of {', '.join(get_args(Method))}, got {method!r}")
         self.method, self.reuse, self.seed = method, reuse, seed
         self.report: SearchReport | None = None
         self._forget()

@@ -11,11 +11,11 @@ from latopo.nn.alpha_dgm import AlphaDGM
 from latopo.nn.cell_conv import CellConv
 from latopo.nn.cell_messages import CellFeatures, CellMessages, NewConv
 from latopo.nn.checks import check_width, check_within
-from latopo.nn.given_edges import GivenEdges, check_given_edges
+from latopo.nn.given_edges import GivenEdges
 from latopo.nn.neighborhoods import ComplexNeighborhoods
 from latopo.nn.node_conv import NodeConv
 from latopo.nn.polygon_inference import PolygonInference
-from latopo.nn.relaxation import Relaxation, check_relaxation
+from latopo.nn.relaxation import Relaxation
 from latopo.nn.reset import reset
 from latopo.nn.samplers import EntmaxSampler, NoEdges
 from latopo.nn.topology_inference import LatentTopology, TopologyInference
@@ -89,8 +89,6 @@ class DCM(nn.Module):
         edge_conv: NewConv = CellConv,
     ) -> None:
         super().__init__()
-        check_relaxation("DCM", relaxation)
-        check_given_edges("DCM", given_edges)
         self.in_channels, self.out_channels, self.relaxation = in_channels, out_channels, relaxation
         self.given_edges = given_edges
         if graph is None:

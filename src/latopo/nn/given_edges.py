@@ -9,15 +9,9 @@ from latopo.complex.canonical import edge_keys
 from latopo.cycles.simple_graph import check_edge_index
 from latopo.errors import LatopoError
 
-__all__ = ["GivenEdges", "check_given_edges", "given_probabilities", "join_edges"]
+__all__ = ["GivenEdges", "given_probabilities", "join_edges"]
 
 GivenEdges = Literal["encode", "keep", "only"]
-
-
-def check_given_edges(caller: str, given_edges: str) -> None:
-    """Raise unless the use of the given edges is known."""
-    if given_edges not in ("encode", "keep", "only"):
-        raise LatopoError(f"{caller}: given_edges must be encode, keep or only, got {given_edges!r}")
 
 
 def given_probabilities(

@@ -21,8 +21,6 @@ class _Lift(nn.Module):
     @checked
     def __init__(self, aggr: Aggregation = "mean", channels: Size | None = None) -> None:
         super().__init__()
-        if aggr not in ("sum", "mean", "learnable"):
-            raise LatopoError(f"{type(self).__name__}: aggr must be sum, mean or learnable, got {aggr!r}")
         if (aggr == "learnable") != (channels is not None):
             raise LatopoError(
                 f"{type(self).__name__}: channels belong to aggr='learnable', got {aggr!r} and {channels}"

@@ -1,7 +1,7 @@
 """From a graph to polygons: the Polygon Inference Module."""
 
 from itertools import combinations
-from typing import Literal, NamedTuple, get_args
+from typing import Literal, NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -399,9 +399,6 @@ def _pairs(length: int, device: torch.device) -> Tensor:
 
 
 def _check_choices(sampler: str, k: int | None, score: str, polygon_share: float | None, candidate_budget: int) -> None:
-    for name, value, known in (("sampler", sampler, get_args(Sampler)), ("score", score, get_args(Score))):
-        if value not in known:
-            raise LatopoError(f"PolygonInference: {name} must be {', '.join(known[:-1])} or {known[-1]}, got {value!r}")
     if k is not None and (k < 1 or sampler not in ("topk", "budget", "pursuit")):
         raise LatopoError(
             "PolygonInference: k must be at least 1 and goes with sampler topk, budget or pursuit, "

@@ -5,18 +5,11 @@ from typing import Literal
 from torch import Tensor
 
 from latopo.complex import CellComplex
-from latopo.errors import LatopoError
 from latopo.nn.segments import Segments
 
-__all__ = ["Relaxation", "cell_weights", "check_relaxation"]
+__all__ = ["Relaxation", "cell_weights"]
 
 Relaxation = Literal["none", "weighted", "straight_through"]
-
-
-def check_relaxation(caller: str, relaxation: str) -> None:
-    """Raise unless the relaxation is known."""
-    if relaxation not in ("none", "weighted", "straight_through"):
-        raise LatopoError(f"{caller}: relaxation must be none, weighted or straight_through, got {relaxation!r}")
 
 
 def cell_weights(complex: CellComplex, relaxation: Relaxation) -> tuple[Tensor | None, Tensor | None]:

@@ -78,10 +78,6 @@ class TopologyLoss(nn.Module):
         reduction: Literal["mean", "sum"] = "mean",
     ) -> None:
         super().__init__()
-        if edge_form not in ("undirected", "score", "log", "literal"):
-            raise LatopoError(f"TopologyLoss: edge_form must be undirected, score, log or literal, got {edge_form!r}")
-        if reduction not in ("mean", "sum"):
-            raise LatopoError(f"TopologyLoss: reduction must be mean or sum, got {reduction!r}")
         if num_classes < 0:
             raise LatopoError(f"TopologyLoss: num_classes must be at least 0 (0 for regression), got {num_classes}")
         if not 0 <= momentum < 1:

@@ -3,23 +3,67 @@
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
-from typing import Any, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 from latopo.errors import LatopoError
 from latopo.reproduce.unit import Hashed, Key, Unit
 
-__all__ = ["Metric", "Record"]
+__all__ = ["Metric", "Record", "StoredRecord"]
 
 Metric = Literal["accuracy", "r2"]
 
 _SHARES = ("homophily", "kept_share")
 _OPTIONAL = ("validation_score", "weight_decay", "mean_degree", "num_polygons", *_SHARES)
 _NUMBERS = ("test_score", "num_train", "num_test", "best_epoch", "seconds", "num_parameters", *_OPTIONAL)
-_UNIT = tuple(item.name for item in fields(Unit))
+
+
+class StoredRecord:
+    """What a store keeps: a dataclass with ``unit``, ``resolved``, ``environment`` and what the unit came to.
+
+    Attributes:
+        unit_kind: the class of its units, dataclasses with the name ``model``.
+    """
+
+    unit_kind: ClassVar[type]
+    unit: Any
+    resolved: Hashed
+    environment: Hashed
+
+    @property
+    def key(self) -> Key:
+        """What identifies the result: that of its unit, with the hash of the settings that it was trained with."""
+        return self.unit.model, self.resolved.hash, *self.unit.place
+
+    def to_json(self) -> dict[str, Any]:
+        """One flat dictionary: the unit's fields, then the values, with hashes for settings and environment."""
+        content = {**vars(self.unit), **vars(self)}
+        del content["unit"]
+        return {**content, "resolved": self.resolved.hash, "environment": self.environment.hash}
+
+    @classmethod
+    def from_json(cls, content: Mapping[str, Any], definitions: Mapping[str, Hashed]) -> Self:
+        """The record that :meth:`to_json` wrote."""
+        make: Any = cls
+        known, named = ([item.name for item in fields(kind)] for kind in (make, cls.unit_kind))
+        if "version" in content:
+            raise LatopoError(
+                f"{cls.__name__}: written by latopo 0.1; convert the store with scripts/migrate_records.py"
+            )
+        if unknown := sorted(set(content) - {*known, *named}):
+            raise LatopoError(f"{cls.__name__}: unknown fields {', '.join(unknown)}; was it written by a newer latopo?")
+        values = {name: value for name, value in content.items() if name not in named}
+        for name in ("resolved", "environment"):
+            if values.get(name) not in definitions:
+                raise LatopoError(f"{cls.__name__}: {name} {values.get(name)!r} is not defined before it is used")
+            values[name] = definitions[values[name]]
+        try:
+            return make(cls.unit_kind(**{name: content[name] for name in named}), **values)
+        except (KeyError, TypeError) as error:
+            raise LatopoError(f"{cls.__name__}: a field is missing or of the wrong type: {error}") from error
 
 
 @dataclass(frozen=True)
-class Record:
+class Record(StoredRecord):
     """The outcome of one unit. Every number must be finite: a diverged run raises here and is never stored as a result.
 
     Attributes:
@@ -45,6 +89,8 @@ class Record:
         environment: machine and versions (:func:`latopo._environment.environment`); empty if unknown.
     """
 
+    unit_kind: ClassVar[type] = Unit
+
     unit: Unit
     test_score: float
     num_train: int
@@ -66,7 +112,9 @@ class Record:
     environment: Hashed = field(default_factory=Hashed, hash=False)
 
     def __post_init__(self) -> None:
-        """Refuse what is not finite, or a percentage in place of a share."""
+        """Refuse what is not finite, or a percentage in place of a share; lists, as JSON has them, become tuples."""
+        object.__setattr__(self, "search", tuple((decay, score) for decay, score in self.search))
+        object.__setattr__(self, "curve", tuple(self.curve))
         for name in _NUMBERS:
             value = getattr(self, name)
             if value is None and name in _OPTIONAL:
@@ -82,35 +130,7 @@ class Record:
         if not self.resolved:
             object.__setattr__(self, "resolved", self.unit.resolved())
 
-    @property
-    def key(self) -> Key:
-        """What identifies the result: model, hash of the settings that it was trained with, fold and seed."""
-        return self.unit.model, self.resolved.hash, self.unit.fold, self.unit.seed
-
     def to_json(self) -> dict[str, Any]:
-        """One flat dictionary: the unit's fields, then the values, with hashes for settings and environment."""
-        content = {**vars(self.unit), **vars(self)}
-        del content["unit"]
-        if not self.curve:
-            del content["curve"]
-        return {**content, "resolved": self.resolved.hash, "environment": self.environment.hash}
-
-    @classmethod
-    def from_json(cls, content: Mapping[str, Any], definitions: Mapping[str, Hashed]) -> Self:
-        """The record that :meth:`to_json` wrote."""
-        if "version" in content:
-            raise LatopoError("Record: written by latopo 0.1; convert the store with scripts/migrate_records.py")
-        unknown = sorted(set(content) - {item.name for item in fields(cls)} - set(_UNIT))
-        if unknown:
-            raise LatopoError(f"Record: unknown fields {', '.join(unknown)}; was it written by a newer latopo?")
-        values = {name: value for name, value in content.items() if name not in _UNIT}
-        for name in ("resolved", "environment"):
-            if values.get(name) not in definitions:
-                raise LatopoError(f"Record: {name} {values.get(name)!r} is not defined before it is used")
-            values[name] = definitions[values[name]]
-        try:
-            values["search"] = tuple((decay, score) for decay, score in values["search"])
-            values["curve"] = tuple(values.get("curve", ()))
-            return cls(Unit(**{name: content[name] for name in _UNIT}), **values)
-        except (KeyError, TypeError) as error:
-            raise LatopoError(f"Record: a field is missing or of the wrong type: {error}") from error
+        """As any stored record; without the curve where there is none."""
+        content = super().to_json()
+        return content if self.curve else {name: value for name, value in content.items() if name != "curve"}

@@ -75,7 +75,12 @@ class Unit:
     @property
     def key(self) -> Key:
         """What identifies a result: model, hash of the resolved settings, fold and seed."""
-        return self.model, self.resolved().hash, self.fold, self.seed
+        return self.model, self.resolved().hash, *self.place
+
+    @property
+    def place(self) -> tuple[int, int]:
+        """Fold and seed."""
+        return self.fold, self.seed
 
     def __str__(self) -> str:
         """One line for messages and progress bars."""

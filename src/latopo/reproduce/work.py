@@ -18,7 +18,7 @@ from latopo.reproduce.unit import Hashed, Unit
 from latopo.training.loop import OnEpoch
 from latopo.training.protocol import first_trainer, run_fold
 
-__all__ = ["probe_seconds", "train_unit", "train_units"]
+__all__ = ["do_units", "probe_seconds", "train_unit", "train_units"]
 
 _PROBE_EPOCHS = 3
 
@@ -47,27 +47,40 @@ def train_units(
         on_start: called before a unit is trained in this process; not called for other processes.
         on_end: called with every unit and its record, or the error that it failed with.
     """
-    failed = []
     here = jobs == 1 and backend == "loky"
-    work = partial(_attempt, data_root=data_root, device=device, on_start=on_start if here else None)
+    work = partial(_train, data_root=data_root, device=device, on_start=on_start if here else None)
+    return do_units(work, units, store, jobs, backend, cluster, on_end=on_end)
+
+
+def _train(unit: Unit, data_root: Path | None, device: str, on_start: Callable[[Unit], OnEpoch] | None) -> Record:
+    return train_unit(unit, data_root, None if on_start is None else on_start(unit), device)
+
+
+def do_units(
+    work: Callable[[Any], Any],
+    units: Sequence[Any],
+    store: Store,
+    *how: Any,
+    on_end: Callable[[Any, Any], None] | None = None,
+) -> list[Any]:
+    """Do what the store does not have by ``work(unit)``, which gives a record; ``how``: jobs, backend, cluster."""
+    failed = []
     with store.writing():
         todo = [unit for unit in units if unit.key not in store]
-        for unit, outcome in run_jobs(work, todo, jobs, backend, cluster):
-            if isinstance(outcome, Record):
-                store.append(outcome)
-            else:
+        for unit, outcome in run_jobs(partial(_attempt, work), todo, *how):
+            if isinstance(outcome, LatopoError):
                 failed.append(unit)
+            else:
+                store.append(outcome)
             if on_end is not None:
                 on_end(unit, outcome)
     return failed
 
 
-def _attempt(
-    unit: Unit, data_root: Path | None, device: str, on_start: Callable[[Unit], OnEpoch] | None
-) -> Record | LatopoError:
+def _attempt(work: Callable[[Any], Any], unit: Any) -> Any:
     """A unit that fails (a diverged run, too many cells) is no reason to stop the others."""
     try:
-        return train_unit(unit, data_root, None if on_start is None else on_start(unit), device)
+        return work(unit)
     except LatopoError as error:
         return error
 

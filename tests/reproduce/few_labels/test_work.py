@@ -3,17 +3,18 @@
 import pytest
 
 from latopo.errors import LatopoError
-from latopo.reproduce.few_labels.work import FewLabelsRecord, plan_few_labels, run_units
+from latopo.reproduce.few_labels.work import FewLabelsRecord, plan_few_labels, run_unit
 from latopo.reproduce.store import Store
+from latopo.reproduce.work import do_units
 
 
 def test_a_stopped_run_goes_on(tmp_path):
     units = plan_few_labels(["iris-tables-5"], ["logistic", "k-nn"], [0, 1])
     assert len(units) == 4
-    assert run_units(units[:3], Store(tmp_path, FewLabelsRecord)) == []
+    assert do_units(run_unit, units[:3], Store(tmp_path, FewLabelsRecord)) == []
     again = Store(tmp_path, FewLabelsRecord)
     done = []
-    run_units(units, again, on_end=lambda unit, outcome: done.append(unit))
+    do_units(run_unit, units, again, on_end=lambda unit, outcome: done.append(unit))
     assert done == units[3:]
     records = Store(tmp_path, FewLabelsRecord).records()
     assert [record.unit for record in records] == units
@@ -29,5 +30,5 @@ def test_the_ceiling_needs_a_graph_and_the_folds_have_the_recipe_alone():
 
 
 def test_a_record_from_elsewhere_is_refused():
-    with pytest.raises(LatopoError, match="missing or unknown"):
+    with pytest.raises(LatopoError, match="FewLabelsRecord: resolved None is not defined"):
         FewLabelsRecord.from_json({"model": "k-nn"}, {})

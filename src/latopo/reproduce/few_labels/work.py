@@ -1,24 +1,22 @@
 """Units of the benchmark, and what they come to."""
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, ClassVar
 
 import numpy as np
 
 from latopo._environment import environment
 from latopo._parallel import one_thread
-from latopo.engine import run_jobs
 from latopo.errors import LatopoError
 from latopo.reproduce.few_labels.rivals import RIVALS
 from latopo.reproduce.few_labels.tasks import TASKS, find_tasks
-from latopo.reproduce.store import Store
-from latopo.reproduce.unit import Hashed
+from latopo.reproduce.record import StoredRecord
+from latopo.reproduce.unit import Hashed, Key
 
-__all__ = ["FewLabelsRecord", "FewLabelsUnit", "plan_few_labels", "run_unit", "run_units"]
+__all__ = ["FewLabelsRecord", "FewLabelsUnit", "plan_few_labels", "run_unit"]
 
 # Raised when the same unit comes to give other numbers.
 _NUMERICS = 1
@@ -33,9 +31,14 @@ class FewLabelsUnit:
     draw: int
 
     @property
-    def key(self) -> tuple[str, str, int, int]:
-        """What identifies a result; it has the form of the other tables' keys."""
-        return self.model, self.resolved().hash, self.draw, 0
+    def place(self) -> tuple[int, int]:
+        """The draw, in the form of the other tables' fold and seed."""
+        return self.draw, 0
+
+    @property
+    def key(self) -> Key:
+        """What identifies a result."""
+        return self.model, self.resolved().hash, *self.place
 
     def resolved(self) -> Hashed:
         """All that decides the numbers but the draw."""
@@ -48,7 +51,7 @@ class FewLabelsUnit:
 
 
 @dataclass(frozen=True)
-class FewLabelsRecord:
+class FewLabelsRecord(StoredRecord):
     """What a unit came to.
 
     Attributes:
@@ -60,6 +63,8 @@ class FewLabelsRecord:
         resolved, environment: as in :class:`~latopo.reproduce.Record`.
     """
 
+    unit_kind: ClassVar[type] = FewLabelsUnit
+
     unit: FewLabelsUnit
     accuracy: float
     num_train: int
@@ -68,29 +73,6 @@ class FewLabelsRecord:
     chosen: dict[str, Any] = field(default_factory=dict, hash=False)
     resolved: Hashed = field(default_factory=Hashed, hash=False)
     environment: Hashed = field(default_factory=Hashed, hash=False)
-
-    @property
-    def key(self) -> tuple[str, str, int, int]:
-        """What identifies the result."""
-        return self.unit.model, self.resolved.hash, self.unit.draw, 0
-
-    def to_json(self) -> dict[str, Any]:
-        """One flat dictionary, with hashes for settings and environment."""
-        content = {**vars(self.unit), **vars(self)}
-        del content["unit"]
-        return {**content, "resolved": self.resolved.hash, "environment": self.environment.hash}
-
-    @classmethod
-    def from_json(cls, content: Mapping[str, Any], definitions: Mapping[str, Hashed]) -> Self:
-        """The record that :meth:`to_json` wrote."""
-        values = dict(content)
-        try:
-            unit = FewLabelsUnit(values.pop("model"), values.pop("task"), values.pop("draw"))
-            for name in ("resolved", "environment"):
-                values[name] = definitions[values[name]]
-            return cls(unit, **values)
-        except (KeyError, TypeError) as error:
-            raise LatopoError(f"FewLabelsRecord: a field is missing or unknown: {error}") from error
 
 
 def plan_few_labels(
@@ -139,29 +121,3 @@ def run_unit(unit: FewLabelsUnit, data_root: Path | None = None) -> FewLabelsRec
 def _plain(chosen: Mapping[str, Any]) -> dict[str, Any]:
     """Settings in JSON's types."""
     return {name: list(value) if isinstance(value, tuple | np.ndarray) else value for name, value in chosen.items()}
-
-
-def run_units(
-    units: Sequence[FewLabelsUnit], store: Store, jobs: int = 1, data_root: Path | None = None,
-    on_end: Callable[[FewLabelsUnit, FewLabelsRecord | LatopoError], None] | None = None,
-) -> list[FewLabelsUnit]:  # fmt: skip
-    """Run what the store does not have and store each as soon as it is done; returns those that failed."""
-    failed = []
-    with store.writing():
-        todo = [unit for unit in units if unit.key not in store]
-        for unit, outcome in run_jobs(partial(_attempt, data_root=data_root), todo, jobs):
-            if isinstance(outcome, FewLabelsRecord):
-                store.append(outcome)
-            else:
-                failed.append(unit)
-            if on_end is not None:
-                on_end(unit, outcome)
-    return failed
-
-
-def _attempt(unit: FewLabelsUnit, data_root: Path | None) -> FewLabelsRecord | LatopoError:
-    """A unit that fails is no reason to stop the others."""
-    try:
-        return run_unit(unit, data_root)
-    except LatopoError as error:
-        return error
