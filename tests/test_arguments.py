@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from latopo._arguments import Count, Size, check_dense, checked
+from latopo._arguments import Chance, Count, Size, check_dense, checked
 from latopo.errors import LatopoError
 
 
@@ -56,3 +56,17 @@ def test_a_method_is_named_by_its_class():
 def test_dense():
     with pytest.raises(LatopoError, match=r"f: x must be dense, got torch.sparse_coo; use x.to_dense\(\)"):
         check_dense("f", "x", torch.zeros(2).to_sparse())
+
+
+@pytest.mark.parametrize(
+    ("value", "fits"), [(0, True), (0.5, True), (1, False), (-0.1, False), (float("nan"), False), (float("inf"), False)]
+)
+def test_numbers_within_bounds(value, fits):
+    @checked
+    def drop(p: Chance) -> None: ...
+
+    if fits:
+        drop(value)
+    else:
+        with pytest.raises(LatopoError, match="drop: p must be a finite number of at least 0 and below 1, got"):
+            drop(value)

@@ -4,6 +4,7 @@ A wrong argument is answered before any work is done, by one :class:`~latopo.err
 """
 
 import inspect
+import math
 import operator
 from collections.abc import Callable
 from functools import wraps
@@ -16,7 +17,9 @@ from torch import Tensor
 
 from latopo.errors import LatopoError
 
-__all__ = ["Bounds", "Count", "Size", "check_dense", "check_tensor", "checked"]
+__all__ = [
+    "Alpha", "AtLeastOne", "Bounds", "Chance", "Count", "Positive", "Size", "check_dense", "check_tensor", "checked",
+]  # fmt: skip
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -33,21 +36,43 @@ _WORDS = {
 
 
 class Bounds(NamedTuple):
-    """The least and the greatest whole number that an argument may be."""
+    """Between which numbers an argument has to be; it is finite in any case."""
 
-    least: int
-    most: int
+    least: int | None = None
+    most: int | None = None
+    above: float | None = None
+    below: float | None = None
+
+    def hold(self, value: Any) -> bool:
+        """Whether a number is within them."""
+        return (
+            math.isfinite(value)
+            and (self.least is None or value >= self.least)
+            and (self.most is None or value <= self.most)
+            and (self.above is None or value > self.above)
+            and (self.below is None or value < self.below)
+        )
+
+    def __str__(self) -> str:
+        if self.least is not None and self.most is not None:
+            return f"from {self.least} to {self.most:,}"
+        words = {"of at least": self.least, "above": self.above, "below": self.below}
+        return " and ".join(f"{word} {bound}" for word, bound in words.items() if bound is not None)
 
 
 Size = Annotated[int, Bounds(1, 2**24)]  # of a layer: a mistyped one must not take all memory
 Count = Annotated[int, Bounds(0, 1000)]  # of layers
+AtLeastOne = Annotated[int, Bounds(1)]
+Positive = Annotated[float, Bounds(above=0)]
+Alpha = Annotated[float, Bounds(1)]  # of an entmax
+Chance = Annotated[float, Bounds(0, below=1)]  # of dropping something
 
 
 def checked(function: Callable[P, R]) -> Callable[P, R]:
     """Refuse numbers, choices, tensors and objects that are not of the kind that a function's annotations name.
 
-    ``int``: a whole number of 64 bits; ``float``: a number; ``Size`` and ``Count``: whole numbers in their
-    bounds; ``Tensor``: one that can be computed with, of any layout but nested; ``Literal``: one of these names;
+    ``int``: a whole number of 64 bits; ``float``: a number; ``Annotated`` with :class:`Bounds`: one within
+    them; ``Tensor``: one that can be computed with, of any layout but nested; ``Literal``: one of these names;
     a class: one of its objects; and unions of these. Other annotations are not looked at, and while ``torch.compile``
     traces a function, nothing is.
 
@@ -93,8 +118,7 @@ def _words(option: Any) -> str:
         *first, last = map(str, get_args(option))
         return f"{', '.join(first)} or {last}" if first else last
     if get_origin(option) is Annotated:
-        bounds = option.__metadata__[0]
-        return f"a whole number from {bounds.least} to {bounds.most:,}"
+        return f"{'a whole' if option.__origin__ is int else 'a finite'} number {option.__metadata__[0]}"
     return _WORDS.get(option, f"a {option.__name__}")
 
 
@@ -112,8 +136,7 @@ def _is(value: Any, option: Any) -> bool:
     if get_origin(option) is Literal:
         return isinstance(value, str | int) and value in get_args(option)
     if get_origin(option) is Annotated:
-        bounds = option.__metadata__[0]
-        return _is_whole(value) and bounds.least <= value <= bounds.most
+        return _is(value, option.__origin__) and option.__metadata__[0].hold(value)
     if option is int:
         return _is_whole(value)
     if option is float:

@@ -191,9 +191,9 @@ def test_a_sample_depends_on_the_generator_and_not_on_the_threads(monkeypatch):
     ("arguments", "message"),
     [
         ({"max_length": 2}, "induced_cycles: max_length must be an integer of at least 3, got 2"),
-        ({"max_length": 4.0}, "max_length must be a whole number, got 4.0"),
-        ({"budget": -1}, "budget must be an integer of at least 0, got -1"),
-        ({"max_cycles": -1}, "max_cycles must be an integer of at least 0, got -1"),
+        ({"max_length": 4.0}, "max_length must be a whole number of at least 3, got 4.0"),
+        ({"budget": -1}, "budget must be a whole number of at least 0 or None, got -1"),
+        ({"max_cycles": -1}, "max_cycles must be a whole number of at least 0, got -1"),
         ({"num_nodes": 2}, "induced_cycles: edge_index holds vertex 2, expected 0 to 1"),
     ],
 )
@@ -203,7 +203,9 @@ def test_bad_arguments_are_named(arguments, message):
 
 
 def test_counting_checks_its_arguments():
-    with pytest.raises(LatopoError, match="count_induced_cycles: max_length must be an integer of at least 3, got 1"):
+    with pytest.raises(
+        LatopoError, match="count_induced_cycles: max_length must be a whole number of at least 3, got 1"
+    ):
         count_induced_cycles(torch.tensor([[0], [1]]), max_length=1)
 
 

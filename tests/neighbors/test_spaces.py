@@ -104,7 +104,7 @@ def test_repr_and_reset():
 
 
 def test_bad_arguments():
-    with pytest.raises(LatopoError, match="Hyperbolic: curvature is a magnitude and must be > 0, got -1"):
+    with pytest.raises(LatopoError, match="Hyperbolic: curvature must be a finite number above 0, got -1"):
         Hyperbolic(-1.0)
     with pytest.raises(LatopoError, match=r"one positive size per factor, got 1 and \[1, 2\]"):
         Product([Euclidean()], [1, 2])

@@ -89,7 +89,7 @@ def test_nobody_to_choose(count):
 
 
 def test_bad_k():
-    with pytest.raises(LatopoError, match="topk_neighbors: k must be at least 1, got 0"):
+    with pytest.raises(LatopoError, match="topk_neighbors: k must be a whole number of at least 1, got 0"):
         topk_neighbors(points(), 0)
 
 

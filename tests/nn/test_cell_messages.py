@@ -193,5 +193,7 @@ def test_bad_arguments():
         CellMessages(6, 5, -1)
     with pytest.raises(LatopoError, match="CellMessages: without rounds the width stays 6, got out_channels=5"):
         CellMessages(6, 5, 0)
-    with pytest.raises(LatopoError, match=r"CellMessages: dropout must be in \[0, 1\), got 1.0"):
+    with pytest.raises(
+        LatopoError, match=r"CellMessages: dropout must be a finite number of at least 0 and below 1, got 1.0"
+    ):
         CellMessages(6, 5, dropout=1.0)

@@ -456,7 +456,9 @@ def test_settings_reach_the_parts():
     assert module.topology.polygons.alpha().item() == pytest.approx(1.7)
     assert module.topology.graph.sampler.gain().item() == 9.0
     assert module.topology.polygons.max_length == 5
-    with pytest.raises(LatopoError, match=r"CellMessages: dropout must be in \[0, 1\), got 3.0"):
+    with pytest.raises(
+        LatopoError, match=r"CellMessages: dropout must be a finite number of at least 0 and below 1, got 3.0"
+    ):
         DCM(4, 3, dropout=3.0)
     with pytest.raises(LatopoError, match=r"EntmaxSampler: alpha must be a finite number of at least 1, got 0.5"):
         DCM(4, 3, alpha=0.5)

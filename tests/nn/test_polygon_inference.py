@@ -228,7 +228,7 @@ def test_reset_and_repr():
         ({"score": "max"}, "score must be sum, mean, per-length"),
         ({"polygon_share": 0.0}, "polygon_share must be in"),
         ({"polygon_share": 0.5, "sampler": "all"}, "polygon_share must be in"),
-        ({"candidate_budget": 0}, "candidate_budget must be at least 1"),
+        ({"candidate_budget": 0}, "candidate_budget must be a whole number of at least 1"),
         ({"sampler": "topk", "k": 0}, "k must be at least 1"),
         ({"k": 5}, "k must be at least 1 and goes with sampler topk, budget or pursuit, got 5 with 'entmax'"),
     ],

@@ -298,13 +298,16 @@ def test_repr():
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: EntmaxSampler(degree=-5.0), "EntmaxSampler: degree must be > 0, got -5.0"),
-        (lambda: EntmaxSampler(degree=float("nan")), "EntmaxSampler: degree must be > 0, got nan"),
+        (lambda: EntmaxSampler(degree=-5.0), "EntmaxSampler: degree must be a finite number above 0 or None, got -5.0"),
+        (
+            lambda: EntmaxSampler(degree=float("nan")),
+            "EntmaxSampler: degree must be a finite number above 0 or None, got nan",
+        ),
         (lambda: EntmaxSampler(hold_degree=True), "EntmaxSampler: hold_degree needs the degree to hold"),
         (lambda: EntmaxSampler(gain=0.0), "the gain must be a finite number > 0, got 0.0"),
         (lambda: EntmaxSampler(alpha=0.5, learn_alpha=False), "alpha must be a finite number of at least 1, got 0.5"),
-        (lambda: BudgetSampler(0.0), "BudgetSampler: budget must be > 0, got 0.0"),
-        (lambda: TopKSampler(0), "TopKSampler: k must be at least 1, got 0"),
+        (lambda: BudgetSampler(0.0), "BudgetSampler: budget must be a finite number above 0, got 0.0"),
+        (lambda: TopKSampler(0), "TopKSampler: k must be a whole number of at least 1, got 0"),
     ],
 )
 def test_bad_arguments_are_refused_at_once(make, message):

@@ -205,5 +205,5 @@ def test_bad_arguments(house, case, graph):
 
 
 def test_momentum_is_a_share():
-    with pytest.raises(LatopoError, match=r"momentum must be in \[0, 1\), got 7.0"):
+    with pytest.raises(LatopoError, match=r"momentum must be a finite number of at least 0 and below 1, got 7.0"):
         TopologyLoss(5, 3, momentum=7.0)

@@ -1,6 +1,6 @@
 """Complexes made from complexes: skeleton, sub-complex, disjoint union, and the difference between two."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -70,16 +70,21 @@ def keep_cells(cx: "CellComplex", keep_edge: Tensor, keep_polygon: Tensor) -> "C
         >>> keep_cells(path, torch.tensor([True, False, True]), torch.zeros(0, dtype=torch.bool)).num_edges
         2
     """
-    masks = torch.split_with_sizes(keep_polygon, [rows.size(0) for rows in cx.polygons.values()])
     return cx.from_canonical(
         cx.num_nodes,
         cx.edge_index[:, keep_edge],
-        {length: rows[mask] for (length, rows), mask in zip(cx.polygons.items(), masks, strict=True)},
+        keep_rows(cx.polygons, keep_polygon),
         None if cx.edge_prob is None else cx.edge_prob[keep_edge],
         None if cx.polygon_prob is None else cx.polygon_prob[keep_polygon],
         induced=cx.induced,
         ptr=cx.ptr,
     )
+
+
+def keep_rows(polygons: Mapping[int, Tensor], keep: Tensor) -> dict[int, Tensor]:
+    """The polygons of each length where the mask [P] holds."""
+    masks = torch.split_with_sizes(keep, [rows.size(0) for rows in polygons.values()])
+    return {length: rows[mask] for (length, rows), mask in zip(polygons.items(), masks, strict=True)}
 
 
 def disjoint_union(complexes: Sequence["CellComplex"]) -> "CellComplex":

@@ -1,18 +1,21 @@
 """All chordless cycles of a graph up to a length: the candidates for polygons."""
 
 from threading import Event
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 import torch
 from torch import Generator, Tensor
 
-from latopo._arguments import checked
+from latopo._arguments import AtLeastOne, Bounds, checked
 from latopo._parallel import map_blocks, row_blocks
 from latopo.cycles._kernels import Output, Search, lexicographic_order, search_block
 from latopo.cycles.sampling import sample_ranks
 from latopo.cycles.simple_graph import IntArray, SimpleGraph, check_edge_index, simple_graph
-from latopo.errors import LatopoError, TooManyCellsError, TooManyStepsError
+from latopo.errors import TooManyCellsError, TooManyStepsError
+
+Length = Annotated[int, Bounds(3)]
+Amount = Annotated[int, Bounds(0)]
 
 # Counting goes on to here (some seconds) before it gives up on an exact figure for the error message.
 COUNT_LIMIT = 10**9
@@ -26,11 +29,11 @@ _ALL_LENGTHS = 1000  # longest length that is listed even if the graph has fewer
 def induced_cycles(
     edge_index: Tensor,
     num_nodes: int | None = None,
-    max_length: int = 4,
+    max_length: Length = 4,
     *,
-    max_cycles: int = 10**7,
-    max_steps: int = MAX_STEPS,
-    budget: int | None = None,
+    max_cycles: Amount = 10**7,
+    max_steps: AtLeastOne = MAX_STEPS,
+    budget: Amount | None = None,
     generator: Generator | None = None,
 ) -> dict[int, Tensor]:
     """All chordless (induced) cycles of length 3 to ``max_length``, each once: the paper's candidates for polygons.
@@ -77,11 +80,11 @@ def induced_cycles(
 def sample_induced_cycles(
     edge_index: Tensor,
     num_nodes: int | None = None,
-    max_length: int = 4,
+    max_length: Length = 4,
     *,
-    max_cycles: int = 10**7,
-    max_steps: int = MAX_STEPS,
-    budget: int | None = None,
+    max_cycles: Amount = 10**7,
+    max_steps: AtLeastOne = MAX_STEPS,
+    budget: Amount | None = None,
     generator: Generator | None = None,
     memory: "CycleMemory | None" = None,
 ) -> tuple[dict[int, Tensor], int]:
@@ -95,14 +98,6 @@ def sample_induced_cycles(
         (torch.Size([10, 3]), 2573000)
     """
     num_nodes = check_edge_index("induced_cycles", edge_index, num_nodes)
-    for name, value, least in (
-        ("max_length", max_length, 3),
-        ("max_cycles", max_cycles, 0),
-        ("max_steps", max_steps, 1),
-    ):
-        _check_at_least("induced_cycles", name, value, least)
-    if budget is not None:
-        _check_at_least("induced_cycles", "budget", budget, 0)
     limit = max(max_cycles, COUNT_LIMIT) if budget is None else _NO_LIMIT
     # What is made in inference mode could not be used in a training step.
     memory = CycleMemory() if memory is None or torch.is_inference_mode_enabled() else memory
@@ -161,7 +156,7 @@ class CycleMemory:
 
 @checked
 def count_induced_cycles(
-    edge_index: Tensor, num_nodes: int | None = None, max_length: int = 4, *, max_steps: int = MAX_STEPS
+    edge_index: Tensor, num_nodes: int | None = None, max_length: Length = 4, *, max_steps: AtLeastOne = MAX_STEPS
 ) -> dict[int, int]:
     """How many chordless cycles of each length 3 to ``max_length`` there are, exactly and without storing them.
 
@@ -170,16 +165,9 @@ def count_induced_cycles(
         {3: 2573000, 4: 0}
     """
     num_nodes = check_edge_index("count_induced_cycles", edge_index, num_nodes)
-    _check_at_least("count_induced_cycles", "max_length", max_length, 3)
-    _check_at_least("count_induced_cycles", "max_steps", max_steps, 1)
     graph = simple_graph(edge_index, num_nodes)
     counts = dict(enumerate(_count(graph, max_length, _NO_LIMIT, max_steps).sum(axis=0).tolist()))
     return {length: counts.get(length, 0) for length in range(3, _longest(graph, max_length, _ALL_LENGTHS) + 1)}
-
-
-def _check_at_least(caller: str, name: str, value: int, least: int) -> None:
-    if isinstance(value, bool) or not isinstance(value, int) or value < least:
-        raise LatopoError(f"{caller}: {name} must be an integer of at least {least}, got {value!r}")
 
 
 def _too_many(total: int, limit: int, size: int, max_cycles: int) -> TooManyCellsError:

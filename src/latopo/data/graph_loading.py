@@ -13,7 +13,7 @@ from latopo.cycles.simple_graph import check_edge_index
 from latopo.data.catalogue import DatasetEntry, find_dataset
 from latopo.data.features import standardize
 from latopo.data.graph_set import GraphSet
-from latopo.data.loading import load, load_untreated, own_name
+from latopo.data.loading import load, load_untreated, own_name, own_targets
 from latopo.data.raw_files import AnyPath
 from latopo.errors import LatopoError
 
@@ -100,7 +100,7 @@ def from_graphs(
     edge_index = torch.cat([part + first for (part, _), first in zip(edges, node_ptr.tolist(), strict=False)], dim=1)
     x = torch.cat([graph.x.float() for graph in graphs])
     edge_index, edge_attr = _once(edge_index, torch.cat([values for _, values in edges]), x.size(0))
-    y = _targets(torch.cat([torch.as_tensor(graph.y).reshape(1) for graph in graphs]))
+    y = own_targets("from_graphs", torch.cat([torch.as_tensor(graph.y).reshape(1) for graph in graphs]))
     position = None if graphs[0].pos is None else _centred(torch.cat([graph.pos.float() for graph in graphs]), node_ptr)
     classes = 0 if y.is_floating_point() else int(y.max()) + 1
     entry = DatasetEntry(
@@ -175,14 +175,3 @@ def _check_graph(number: int, graph: Data, first: Data) -> None:
         raise LatopoError(f"{where}: edge_attr has shape {list(graph.edge_attr.shape)}, expected one row per edge")
     if graph.pos is not None and (graph.pos.dim() != 2 or len(graph.pos) != len(graph.x)):
         raise LatopoError(f"{where}: pos has shape {list(graph.pos.shape)}, expected one row per node")
-
-
-def _targets(y: Tensor) -> Tensor:
-    if y.is_floating_point():
-        if not bool(torch.isfinite(y).all()):
-            raise LatopoError("from_graphs: y holds NaN or infinite targets; every graph needs one")
-        return y.float()
-    classes = y.long().unique()
-    if classes.tolist() != list(range(len(classes))):
-        raise LatopoError(f"from_graphs: y must hold the classes 0, 1, … without gaps, got {classes.tolist()[:9]}")
-    return y.long()

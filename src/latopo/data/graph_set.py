@@ -7,6 +7,7 @@ from typing import Any, NamedTuple, Self
 import torch
 from torch import Tensor
 
+from latopo.complex.canonical import edge_keys, find_keys, sides
 from latopo.cycles import induced_cycles
 
 __all__ = ["MAX_RING", "GraphBatch", "GraphSet", "find_rings"]
@@ -128,7 +129,7 @@ class GraphSet:
         edge_shift = (edge_counts.cumsum(0) - edge_counts) - self.edge_ptr[index]
         ring_counts, rings = self._members(self.ring_ptr, index)
         lengths = self.ring_length[rings]
-        sides = _ranges(self._first_side[rings], lengths)
+        at_sides = _ranges(self._first_side[rings], lengths)
         ring_graph = torch.repeat_interleave(ring_counts)
         side_ring = torch.repeat_interleave(lengths)
         side_shift = edge_shift[ring_graph[side_ring]]
@@ -139,7 +140,7 @@ class GraphSet:
             edge_index=self.edge_index.index_select(1, edges) + shift.repeat_interleave(edge_counts),
             edge_attr=self.edge_attr.index_select(0, edges),
             ring_length=lengths,
-            side_edge=self.side_edge.index_select(0, sides) + side_shift,
+            side_edge=self.side_edge.index_select(0, at_sides) + side_shift,
             side_ring=side_ring,
             ring_graph=ring_graph,
             num_graphs=index.numel(),
@@ -147,10 +148,8 @@ class GraphSet:
 
     def to(self, device: torch.device | str) -> "GraphSet":
         """The same on another device."""
-        values: dict[str, Any] = {item.name: getattr(self, item.name) for item in fields(self)}
-        moved: dict[str, Any] = {
-            name: item.to(device) if isinstance(item, Tensor) else item for name, item in values.items()
-        }
+        values = {item.name: getattr(self, item.name) for item in fields(self)}
+        moved: Any = {name: value.to(device) for name, value in values.items() if isinstance(value, Tensor)}
         return replace(self, **moved)
 
     @cached_property
@@ -183,13 +182,13 @@ def find_rings(edge_index: Tensor, node_graph: Tensor, max_length: int = MAX_RIN
     """
     count = node_graph.numel()
     rings = induced_cycles(edge_index, count, max_length)
-    keys = edge_index[0] * count + edge_index[1]
+    keys = edge_keys(edge_index, count)
     lengths = torch.cat([torch.full_like(rows[:, 0], length) for length, rows in rings.items()])
     graphs = torch.cat([node_graph[rows[:, 0]] for rows in rings.values()])
-    sides = torch.cat([_side_numbers(rows, keys, count).flatten() for rows in rings.values()])
+    numbers = torch.cat([find_keys(keys, edge_keys(sides(rows), count)) for rows in rings.values()])
     order = torch.argsort(graphs, stable=True)
     first = (lengths.cumsum(0) - lengths)[order]
-    return lengths[order], graphs[order], sides[_ranges(first, lengths[order])]
+    return lengths[order], graphs[order], numbers[_ranges(first, lengths[order])]
 
 
 def _ranges(first: Tensor, counts: Tensor) -> Tensor:
@@ -202,9 +201,3 @@ def _ranges(first: Tensor, counts: Tensor) -> Tensor:
 def _pointers(group: Tensor, count: int) -> Tensor:
     """Where each of ``count`` groups begins in an ascending list of group numbers, [count + 1]."""
     return torch.searchsorted(group, torch.arange(count + 1, device=group.device))
-
-
-def _side_numbers(rows: Tensor, keys: Tensor, num_nodes: int) -> Tensor:
-    """The edges of cycles [C, k], from each vertex to the next, as places in the sorted ``keys``."""
-    ends = torch.stack([rows, rows.roll(-1, dims=1)])
-    return torch.searchsorted(keys, ends.amin(0) * num_nodes + ends.amax(0))

@@ -161,17 +161,20 @@ def _own_features(x: Any) -> Tensor:
 def _own_targets(y: Any, num_nodes: int) -> Tensor:
     if not isinstance(y, Tensor) or y.numel() != num_nodes or y.size(0) != num_nodes or y.is_complex():
         raise LatopoError(f"from_data: y must hold one target per node, [{num_nodes}], got {_shape(y)}")
-    y = y.flatten()
+    return own_targets("from_data", y.flatten())
+
+
+def own_targets(caller: str, y: Tensor) -> Tensor:
+    """Finite values as float32, or classes 0, 1, … without gaps as int64; anything else is refused."""
     if y.is_floating_point():
         if not y.isfinite().all():
-            raise LatopoError("from_data: y holds NaN or infinite targets; every node needs a target")
+            raise LatopoError(f"{caller}: y holds NaN or infinite targets; every one has to be known")
         return y.float()
-    y = y.long()
-    classes = y.unique()
+    classes = y.long().unique()
     if classes.tolist() != list(range(len(classes))):
         came = f"{int(classes[0])} to {int(classes[-1])} with {len(classes)} different ones"
-        raise LatopoError(f"from_data: y must hold the classes 0, 1, … without gaps, got {came}; renumber them")
-    return y
+        raise LatopoError(f"{caller}: y must hold the classes 0, 1, … without gaps, got {came}; renumber them")
+    return y.long()
 
 
 def own_name(caller: str, name: str) -> str:

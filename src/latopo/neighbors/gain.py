@@ -6,9 +6,8 @@ from dataclasses import replace
 import torch
 from torch import Tensor
 
-from latopo._arguments import checked
+from latopo._arguments import Positive, checked
 from latopo._precision import widen
-from latopo.errors import LatopoError
 from latopo.neighbors.certificate import solve
 from latopo.neighbors.entmax_neighbors import count_neighbors
 from latopo.neighbors.flat_index import FlatIndex
@@ -27,7 +26,7 @@ _SAMPLE = 2_000
 @checked
 def gain_for_degree(
     x: Tensor,
-    degree: float,
+    degree: Positive,
     alpha: float = 1.5,
     similarity: str | Similarity = "euclidean",
     *,
@@ -50,8 +49,6 @@ def gain_for_degree(
         >>> round(count_neighbors(x, gain) / 200, 1)
         5.0
     """
-    if not degree > 0:
-        raise LatopoError(f"gain_for_degree: degree must be > 0, got {degree}")
     measure, engine = get_similarity(similarity), get_search(search)
     points, _, prepared = prepare_points(x, None, measure)
     sampled = engine.choose(points, None, prepared) != "exact" and 8 * degree + 64 < x.size(0)
@@ -85,7 +82,7 @@ class _SampledRows:
 
 @torch.no_grad()
 @checked
-def temperature_for_spread(x: Tensor, spread: float, similarity: str | Similarity = "euclidean") -> float:
+def temperature_for_spread(x: Tensor, spread: Positive, similarity: str | Similarity = "euclidean") -> float:
     """The temperature t at which the log-scores −t·z² of a row have the standard deviation ``spread``, on average.
 
     The Gumbel noise of top-k has a standard deviation of about 1.3 whatever the scale of x, so a fixed temperature
@@ -97,8 +94,6 @@ def temperature_for_spread(x: Tensor, spread: float, similarity: str | Similarit
         >>> round(temperature_for_spread(x, 3.0) / temperature_for_spread(10 * x, 3.0))
         100
     """
-    if not spread > 0:
-        raise LatopoError(f"temperature_for_spread: spread must be > 0, got {spread}")
     if x.size(0) < 2:
         return spread
     x = widen(x)

@@ -19,6 +19,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor, nn
 
+from latopo._arguments import Positive, checked
 from latopo.errors import LatopoError
 from latopo.neighbors.similarity import Cosine, Euclidean, Similarity, safe_sqrt
 
@@ -28,10 +29,9 @@ __all__ = ["Hyperbolic", "Product", "Spherical"]
 class _Curved(Similarity):
     """Minus the geodesic distance in a space of constant curvature; subclasses say which ``sn``."""
 
-    def __init__(self, curvature: float = 1.0, learnable: bool = True) -> None:
+    @checked
+    def __init__(self, curvature: Positive = 1.0, learnable: bool = True) -> None:
         super().__init__()
-        if not curvature > 0:
-            raise LatopoError(f"{type(self).__name__}: curvature is a magnitude and must be > 0, got {curvature}")
         self.initial = float(curvature)
         # The logarithm is what is learned, so that the magnitude stays positive.
         self.log_curvature = nn.Parameter(torch.empty(()), requires_grad=learnable)

@@ -4,11 +4,10 @@ import numpy as np
 import torch
 from torch import Generator, Tensor
 
-from latopo._arguments import checked
+from latopo._arguments import AtLeastOne, checked
 from latopo._compile import uncompiled
 from latopo._parallel import row_blocks
 from latopo._precision import widen
-from latopo.errors import LatopoError
 from latopo.neighbors import _topk, fused
 from latopo.neighbors.entmax_neighbors import NeighborRows
 from latopo.neighbors.paired import paired_similarity
@@ -24,7 +23,7 @@ _BLOCK_MOVES = 2**28  # of chosen columns, at worst: well under a second, and Ct
 @checked
 def topk_neighbors(
     x: Tensor,
-    k: int,
+    k: AtLeastOne,
     temperature: float | Tensor = 1.0,
     similarity: str | Similarity = "euclidean",
     *,
@@ -53,8 +52,6 @@ def topk_neighbors(
         >>> rows.col.tolist(), rows.score.tolist()
         ([1, 0, 1], [-1.0, -1.0, -4.0])
     """
-    if k < 1:
-        raise LatopoError(f"topk_neighbors: k must be at least 1, got {k}")
     measure = get_similarity(similarity)
     check_distance("topk_neighbors", measure)
     check_points("topk_neighbors", "x", x)

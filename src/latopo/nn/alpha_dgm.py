@@ -5,12 +5,12 @@ from typing import NamedTuple
 import torch
 from torch import Tensor, nn
 
-from latopo._arguments import Count, Size, checked
+from latopo._arguments import Chance, Count, Size, checked
 from latopo._compile import refuse_script, uncompiled
 from latopo.complex.canonical import edge_keys
 from latopo.complex.graphs import graph_numbers
 from latopo.neighbors import NeighborRows, Similarity, get_similarity
-from latopo.nn.checks import check_dropout, check_features, simple_edges
+from latopo.nn.checks import check_features, simple_edges
 from latopo.nn.duplicates import group_duplicates
 from latopo.nn.encoder import AuxiliaryEncoder
 from latopo.nn.reset import reset
@@ -93,10 +93,9 @@ class AlphaDGM(nn.Module):
         similarity: str | Similarity = "euclidean",
         merge_duplicates: bool = True,
         detach: bool = False,
-        dropout: float = 0.0,
+        dropout: Chance = 0.0,
     ) -> None:
         super().__init__()
-        check_dropout("AlphaDGM", dropout)
         self.in_channels, self.detach = in_channels, detach
         self.sampler = EntmaxSampler() if sampler is None else sampler
         self.merge_duplicates = merge_duplicates and self.sampler.merges_duplicates

@@ -9,11 +9,10 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from latopo._arguments import Count, Size, checked
+from latopo._arguments import Chance, Count, Size, checked
 from latopo.complex import CellComplex
 from latopo.errors import LatopoError
 from latopo.nn.cell_conv import CellConv
-from latopo.nn.checks import check_dropout
 from latopo.nn.lifts import Aggregation, Downlift, Uplift
 from latopo.nn.neighborhoods import ComplexNeighborhoods, Neighborhoods, as_neighborhoods
 from latopo.nn.node_conv import NodeConv
@@ -84,7 +83,7 @@ class CellMessages(nn.Module):
         edges: bool = True,
         polygons: int | None = None,
         concat: bool = True,
-        dropout: float = 0.0,
+        dropout: Chance = 0.0,
         lift: Aggregation = "mean",
         detach_edges: bool = False,
         final_relu: bool = True,
@@ -92,7 +91,6 @@ class CellMessages(nn.Module):
         edge_conv: NewConv = CellConv,
     ) -> None:
         super().__init__()
-        check_dropout("CellMessages", dropout)
         if rounds == 0 and in_channels != out_channels:
             raise LatopoError(
                 f"CellMessages: without rounds the width stays {in_channels}, got out_channels={out_channels}"

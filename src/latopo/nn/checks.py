@@ -1,7 +1,5 @@
 """Input checks that several modules share."""
 
-from numbers import Real
-
 import torch
 from torch import Tensor
 
@@ -12,8 +10,6 @@ from latopo.cycles.simple_graph import check_edge_index
 from latopo.errors import LatopoError
 
 __all__ = [
-    "check_alpha",
-    "check_dropout",
     "check_features",
     "check_finite",
     "check_like",
@@ -23,18 +19,6 @@ __all__ = [
     "check_within",
     "simple_edges",
 ]
-
-
-def check_alpha(caller: str, alpha: float) -> None:
-    """Raise unless entmax has this α."""
-    if not 1 <= alpha < float("inf"):
-        raise LatopoError(f"{caller}: alpha must be a finite number of at least 1, got {alpha}")
-
-
-def check_dropout(caller: str, dropout: float) -> None:
-    """Raise unless it is a probability below 1."""
-    if not isinstance(dropout, Real) or not 0 <= dropout < 1:
-        raise LatopoError(f"{caller}: dropout must be in [0, 1), got {dropout!r}")
 
 
 def check_features(caller: str, x: Tensor, in_channels: int) -> None:

@@ -6,11 +6,12 @@ from typing import Literal, NamedTuple
 import torch
 from torch import Tensor, nn
 
-from latopo._arguments import checked
+from latopo._arguments import Alpha, AtLeastOne, checked
 from latopo._compile import refuse_script, uncompiled
 from latopo._precision import widen
 from latopo.complex import CellComplex
 from latopo.complex.graphs import graph_numbers
+from latopo.complex.relations import keep_rows
 from latopo.cycles import CycleMemory, sample_induced_cycles
 from latopo.cycles.grouped_cycles import grouped_cycles
 from latopo.entmax import LearnableAlpha, segment_entmax
@@ -19,7 +20,7 @@ from latopo.neighbors import Similarity, get_similarity
 from latopo.neighbors.paired import paired_similarity
 from latopo.neighbors.scan import row_pointers
 from latopo.neighbors.similarity import check_points
-from latopo.nn.checks import check_alpha, simple_edges
+from latopo.nn.checks import simple_edges
 from latopo.nn.circulation import check_flow, circulation_energy, pursue_flow
 from latopo.nn.gain import Gain
 from latopo.nn.polygon_rule import PolygonRule
@@ -123,7 +124,7 @@ class PolygonInference(nn.Module):
         self,
         max_length: int = 4,
         *,
-        alpha: float = 1.5,
+        alpha: Alpha = 1.5,
         gain: float = 1.0,
         polygon_share: float | None = None,
         sampler: Sampler = "entmax",
@@ -132,12 +133,11 @@ class PolygonInference(nn.Module):
         similarity: str | Similarity = "euclidean",
         learn_gain: bool = True,
         learn_alpha: bool = True,
-        candidate_budget: int = 50_000,
+        candidate_budget: AtLeastOne = 50_000,
         sample_at_eval: bool = False,
     ) -> None:
         super().__init__()
-        _check_choices(sampler, k, score, polygon_share, candidate_budget)
-        check_alpha("PolygonInference", alpha)
+        _check_choices(sampler, k, score, polygon_share)
         self.max_length, self.sampler, self.k, self.score = max_length, sampler, k, score
         self.polygon_share, self.candidate_budget, self.sample_at_eval = polygon_share, candidate_budget, sample_at_eval
         self.similarity = get_similarity(similarity)
@@ -181,10 +181,8 @@ class PolygonInference(nn.Module):
         gain = self._gain(standard.values, graphs)
         nodes = [num_nodes] if ptr is None else ptr.diff().tolist()
         prob, keep = self._choose(graphs.spread(gain) * standard.values, graphs, nodes)
-        masks = torch.split_with_sizes(keep, [rows.size(0) for rows in candidates.values()])
-        polygons = {length: rows[mask] for (length, rows), mask in zip(candidates.items(), masks, strict=True)}
         numbers = self._numbers(standard, gain, graphs)
-        return LatentPolygons(polygons, prob[keep].to(x_aux.dtype), total, scored, *numbers)
+        return LatentPolygons(keep_rows(candidates, keep), prob[keep].to(x_aux.dtype), total, scored, *numbers)
 
     def _count_nodes(self, x_aux: Tensor, edge_index: Tensor, ptr: Tensor | None) -> int:
         if self.score != "circulation":
@@ -199,9 +197,7 @@ class PolygonInference(nn.Module):
         chosen, share = pursue_flow(flow, cells, num_nodes if self.k is None else self.k)
         chosen, order = chosen.sort()
         keep = torch.zeros(cells.num_polygons, dtype=torch.bool, device=flow.device).index_fill(0, chosen, True)
-        masks = torch.split_with_sizes(keep, [rows.size(0) for rows in candidates.values()])
-        polygons = {length: rows[mask] for (length, rows), mask in zip(candidates.items(), masks, strict=True)}
-        return LatentPolygons(polygons, share[order], total, cells.num_polygons, 0.0, 0.0, 0.0)
+        return LatentPolygons(keep_rows(candidates, keep), share[order], total, cells.num_polygons, 0.0, 0.0, 0.0)
 
     def _learned(self) -> list[Tensor]:
         alpha = [self.alpha()] if isinstance(self.alpha, LearnableAlpha) else []
@@ -265,15 +261,14 @@ class PolygonInference(nn.Module):
         scores = self.scores(x_aux, cx.edge_index, cx.polygons)
         cut = self.sampler == "topk"
         alpha = 1.0 if cut else float(torch.as_tensor(alpha_value(self.alpha)))
-        gain = float(found.gain)
-        if isinstance(found.mean, Tensor) and isinstance(found.deviation, Tensor):
-            moments = (found.mean[0].tolist(), found.deviation[0].tolist())
-            by_length = list(zip(range(3, self.max_length + 1), *moments, strict=True))
-            return PolygonRule.per_length(
-                scores, cx.polygon_lengths, found.prob, by_length, gain, alpha, share=share, cut=cut
-            )
-        mean, deviation = float(found.mean), float(found.deviation)
-        return PolygonRule.fitted(scores, found.prob, mean, deviation, gain, alpha, share=share, cut=cut)
+        mean, deviation, by_length = found.mean, found.deviation, []
+        if isinstance(mean, Tensor) and isinstance(deviation, Tensor):
+            moments = (mean[0].tolist(), deviation[0].tolist())
+            mean, deviation, by_length = 0.0, 1.0, list(zip(range(3, self.max_length + 1), *moments, strict=True))
+        return PolygonRule.fitted(
+            scores, found.prob, float(mean), float(deviation), float(found.gain), alpha, share=share, cut=cut,
+            by_length=by_length, lengths=cx.polygon_lengths,
+        )  # fmt: skip
 
     def _candidates(self, edge_index: Tensor, num_nodes: int, ptr: Tensor | None) -> tuple[dict[int, Tensor], int]:
         if self.max_length < 3:
@@ -398,7 +393,7 @@ def _pairs(length: int, device: torch.device) -> Tensor:
     return torch.tensor(list(combinations(range(length), 2)), device=device).t()
 
 
-def _check_choices(sampler: str, k: int | None, score: str, polygon_share: float | None, candidate_budget: int) -> None:
+def _check_choices(sampler: str, k: int | None, score: str, polygon_share: float | None) -> None:
     if k is not None and (k < 1 or sampler not in ("topk", "budget", "pursuit")):
         raise LatopoError(
             "PolygonInference: k must be at least 1 and goes with sampler topk, budget or pursuit, "
@@ -411,5 +406,3 @@ def _check_choices(sampler: str, k: int | None, score: str, polygon_share: float
             f"PolygonInference: polygon_share must be in (0, 1] and goes with sampler entmax or budget, "
             f"got {polygon_share} with {sampler!r}"
         )
-    if candidate_budget < 1:
-        raise LatopoError(f"PolygonInference: candidate_budget must be at least 1, got {candidate_budget}")

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor
@@ -64,11 +64,18 @@ class PolygonRule:
         *,
         share: float = 1.0,
         cut: bool = False,
+        by_length: Sequence[tuple[int, float, float]] = (),
+        lengths: Tensor | None = None,
     ) -> "PolygonRule":
         """From scores and probabilities of the chosen polygons [P] and the statistics of all candidates.
 
-        With ``cut`` no cycle is a polygon whose score is below the lowest chosen one's, as under top-k.
+        With ``cut`` no cycle is a polygon whose score is below the lowest chosen one's, as under top-k. Scores that
+        were standardised by the ``lengths`` [P] of the polygons have those statistics in ``by_length``, and 0 and 1 in
+        place of mean and deviation.
         """
+        for length, own_mean, own_deviation in by_length:
+            assert lengths is not None
+            scores = torch.where(lengths == length, _standard(scores, own_mean, own_deviation), scores)
         largest = float(prob.max())
         if deviation == 0:
             return cls(mean, 0.0, gain, alpha, 0.0, largest, share=share)
@@ -77,26 +84,7 @@ class PolygonRule:
             gain * best - math.log(largest) if alpha == 1 else (alpha - 1) * gain * best - largest ** (alpha - 1)
         )
         lowest = (float(scores.min()) - mean) / deviation if cut else None
-        return cls(mean, deviation, gain, alpha, threshold, largest, lowest, share)
-
-    @classmethod
-    def per_length(
-        cls,
-        scores: Tensor,
-        lengths: Tensor,
-        prob: Tensor,
-        by_length: Sequence[tuple[int, float, float]],
-        gain: float,
-        alpha: float,
-        *,
-        share: float = 1.0,
-        cut: bool = False,
-    ) -> "PolygonRule":
-        """:meth:`fitted` for scores that were standardised by the ``lengths`` [P] of the polygons."""
-        for length, mean, deviation in by_length:
-            scores = torch.where(lengths == length, _standard(scores, mean, deviation), scores)
-        rule = cls.fitted(scores, prob, 0.0, 1.0, gain, alpha, share=share, cut=cut)
-        return replace(rule, by_length=by_length)
+        return cls(mean, deviation, gain, alpha, threshold, largest, lowest, share, by_length)
 
     def strengths(self, scores: Tensor, length: int | None = None) -> Tensor:
         """p / max p of cycles with these scores, all of one length, at most 1."""

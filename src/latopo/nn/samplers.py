@@ -5,7 +5,7 @@ from abc import ABC, abstractmethod
 import torch
 from torch import Tensor, nn
 
-from latopo._arguments import checked
+from latopo._arguments import Alpha, AtLeastOne, Positive, checked
 from latopo.entmax import LearnableAlpha
 from latopo.errors import LatopoError
 from latopo.neighbors import (
@@ -20,7 +20,6 @@ from latopo.neighbors.grouped import grouped_neighbor_rows, join_rows
 from latopo.neighbors.search import Method, NeighborSearch
 from latopo.neighbors.search_report import SearchReport
 from latopo.neighbors.similarity import check_distance
-from latopo.nn.checks import check_alpha
 from latopo.nn.gain import Gain
 from latopo.nn.ranks import mean_over_ranks, tied
 from latopo.nn.reset import reset
@@ -121,9 +120,9 @@ class EntmaxSampler(EdgeSampler):
     def __init__(
         self,
         gain: float = 50.0,
-        alpha: float = 1.5,
+        alpha: Alpha = 1.5,
         *,
-        degree: float | None = None,
+        degree: Positive | None = None,
         hold_degree: bool = False,
         learn_gain: bool = True,
         learn_alpha: bool = True,
@@ -131,9 +130,6 @@ class EntmaxSampler(EdgeSampler):
         search: Method | NeighborSearch = "exact",
     ) -> None:
         super().__init__()
-        check_alpha("EntmaxSampler", alpha)
-        if degree is not None and not degree > 0:
-            raise LatopoError(f"EntmaxSampler: degree must be > 0, got {degree}")
         if hold_degree and degree is None:
             raise LatopoError("EntmaxSampler: hold_degree needs the degree to hold")
         self.degree, self.hold_degree, self.max_edges = degree, hold_degree, max_edges
@@ -240,10 +236,8 @@ class TopKSampler(EdgeSampler):
     calibrated: Tensor
 
     @checked
-    def __init__(self, k: int = 5, *, sample_at_eval: bool = False) -> None:
+    def __init__(self, k: AtLeastOne = 5, *, sample_at_eval: bool = False) -> None:
         super().__init__()
-        if k < 1:
-            raise LatopoError(f"TopKSampler: k must be at least 1, got {k}")
         self.k, self.sample_at_eval = k, sample_at_eval
         self.temperature = Gain(50.0, relative=True)
         self.register_buffer("calibrated", torch.tensor(False))
@@ -331,10 +325,8 @@ class BudgetSampler(EdgeSampler):
     """
 
     @checked
-    def __init__(self, budget: float, sampler: EntmaxSampler | None = None, *, sample_at_eval: bool = False) -> None:
+    def __init__(self, budget: Positive, sampler: EntmaxSampler | None = None, *, sample_at_eval: bool = False) -> None:
         super().__init__()
-        if not budget > 0:
-            raise LatopoError(f"BudgetSampler: budget must be > 0, got {budget}")
         self.budget, self.sample_at_eval = budget, sample_at_eval
         self.sampler = EntmaxSampler() if sampler is None else sampler
 

@@ -5,7 +5,7 @@ from typing import Annotated, Literal, NamedTuple
 import torch
 from torch import Tensor, nn
 
-from latopo._arguments import Bounds, checked
+from latopo._arguments import Bounds, Chance, checked
 from latopo.complex import CellComplex
 from latopo.errors import LatopoError
 from latopo.nn.alpha_dgm import LatentGraph
@@ -72,16 +72,12 @@ class TopologyLoss(nn.Module):
     def __init__(
         self,
         num_nodes: Annotated[int, Bounds(0, 2**31)],
-        num_classes: int,
+        num_classes: Annotated[int, Bounds(0)],
         edge_form: EdgeForm = "undirected",
-        momentum: float = 0.9,
+        momentum: Chance = 0.9,
         reduction: Literal["mean", "sum"] = "mean",
     ) -> None:
         super().__init__()
-        if num_classes < 0:
-            raise LatopoError(f"TopologyLoss: num_classes must be at least 0 (0 for regression), got {num_classes}")
-        if not 0 <= momentum < 1:
-            raise LatopoError(f"TopologyLoss: momentum must be in [0, 1), got {momentum}")
         self.num_classes, self.edge_form, self.momentum, self.reduction = num_classes, edge_form, momentum, reduction
         self.register_buffer("average", torch.empty(num_nodes))
         self.reset_parameters()

@@ -1,6 +1,7 @@
 """Tables as Markdown, LaTeX (booktabs) and CSV, written atomically."""
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ from latopo.reproduce.experiments import DATASET_TITLES
 from latopo.reproduce.paper import contradictions, paper_number
 from latopo.reproduce.tables import ResultTable
 
-__all__ = ["latex", "markdown", "write_table"]
+__all__ = ["latex", "markdown", "markdown_grid", "write_table", "write_texts"]
 
 _MISSING = "–"
 _Grid = list[list[str]]
@@ -85,16 +86,21 @@ def _escape_markdown(text: str) -> str:
     return " ".join(text.split())
 
 
-def _markdown_grid(grid: _Grid) -> str:
-    lines = [f"| {' | '.join(map(_escape_markdown, line))} |" for line in grid]
+def markdown_grid(grid: _Grid) -> str:
+    """Lines of cells, the header first, as a Markdown table."""
+    lines = [f"| {' | '.join(line)} |" for line in grid]
     return "\n".join([lines[0], "|" + " --- |" * len(grid[0]), *lines[1:]])
+
+
+def _escaped_grid(grid: _Grid) -> str:
+    return markdown_grid([list(map(_escape_markdown, line)) for line in grid])
 
 
 def markdown(table: ResultTable) -> str:
     """The table, its caption, the tests and the notes as GitHub Markdown."""
-    parts = [f"# {_escape_markdown(table.experiment.title)}", _markdown_grid(_main_grid(table))]
+    parts = [f"# {_escape_markdown(table.experiment.title)}", _escaped_grid(_main_grid(table))]
     if not table.tests.empty:
-        parts += ["## Are our models better than the baselines?", _markdown_grid(_test_grid(table))]
+        parts += ["## Are our models better than the baselines?", _escaped_grid(_test_grid(table))]
     parts.append(_escape_markdown(table.caption))
     if table.notes:
         parts.append("\n".join(f"- {_escape_markdown(note)}" for note in table.notes))
@@ -147,9 +153,13 @@ def write_table(table: ResultTable, folder: str | os.PathLike[str]) -> list[Path
     frames = {".csv": table.cells.drop(columns="scores"), "-folds.csv": folds}
     frames |= {} if table.tests.empty else {"-tests.csv": table.tests}
     texts |= {ending: frame.to_csv(index=False, lineterminator="\n") for ending, frame in frames.items()}
+    return write_texts(folder, {f"{table.experiment.name}{ending}": text for ending, text in texts.items()})
+
+
+def write_texts(folder: str | os.PathLike[str], texts: Mapping[str, str]) -> list[Path]:
+    """Write files by their names, each in one step; returns the paths."""
     Path(folder).mkdir(parents=True, exist_ok=True)
-    paths = [Path(folder) / f"{table.experiment.name}{ending}" for ending in texts]
-    for path, text in zip(paths, texts.values(), strict=True):
-        with atomic_path(path) as draft:
+    for name, text in texts.items():
+        with atomic_path(Path(folder) / name) as draft:
             draft.write_text(text, encoding="utf-8", newline="")
-    return paths
+    return [Path(folder) / name for name in texts]

@@ -20,16 +20,8 @@ _INITIALIZERS = (
     "uniform normal trunc_normal xavier_uniform xavier_normal kaiming_uniform kaiming_normal orthogonal sparse"
 )
 _METHODS = [
-    "bernoulli",
-    "bernoulli_",
-    "multinomial",
-    "uniform_",
-    "normal_",
-    "exponential_",
-    "random_",
-    "cauchy_",
-    "geometric_",
-    "log_normal_",
+    *("bernoulli", "bernoulli_", "multinomial", "uniform_", "normal_"),
+    *("exponential_", "random_", "cauchy_", "geometric_", "log_normal_"),
 ]
 _FUNCTIONS = ["rand", "randn", "randint", "randperm", "normal", "bernoulli", "multinomial", "poisson"]
 _DROPOUTS = ["dropout1d", "dropout2d", "dropout3d", "alpha_dropout", "feature_alpha_dropout", "gumbel_softmax", "rrelu"]

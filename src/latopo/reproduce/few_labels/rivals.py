@@ -104,12 +104,19 @@ def _itself(name: str, problem: Problem) -> tuple[IntArray, Settings]:
 def _gcn(x: NDArray[np.float32], problem: Problem, edges: Any) -> IntArray:
     """A GCN over the given graph, its epoch chosen on the validation rows."""
     assert problem.val is not None
+    y = _visible(problem.y, np.concatenate([problem.train, problem.val]))
+    return _train_gcn(x, y, edges, problem.train, problem.val, TrainingSettings(epochs=200, weight_decay=5e-4))
+
+
+def _train_gcn(
+    x: NDArray[np.float32], y: IntArray, edges: Any, rows: IntArray, chosen: IntArray, settings: TrainingSettings
+) -> IntArray:
+    """A class for every row by a GCN that learns from some rows; others choose its epoch."""
+    classes = int(y.max()) + 1
     with seeded(0):
-        model = build_model("gcn", x.shape[1], problem.num_classes, graph=True)
-    rows, chosen = (torch.from_numpy(part) for part in (problem.train, problem.val))
-    y = torch.from_numpy(_visible(problem.y, np.concatenate([problem.train, problem.val]))).clamp(min=0)
-    settings = TrainingSettings(epochs=200, weight_decay=5e-4)
-    result = train_model(model, torch.from_numpy(x), y, edges, rows, chosen, settings, num_classes=problem.num_classes)
+        model = build_model("gcn", x.shape[1], classes, graph=True)
+    features, target, learned, held = (torch.from_numpy(part) for part in (x, y, rows, chosen))
+    result = train_model(model, features, target.clamp(min=0), edges, learned, held, settings, num_classes=classes)
     return result.best_output.prediction.argmax(dim=1).numpy()
 
 
@@ -176,16 +183,9 @@ def _smoothed(x: Any, y: IntArray, train: IntArray, settings: Settings) -> IntAr
 def _knn_gcn(x: Any, y: IntArray, train: IntArray, settings: Settings) -> IntArray:
     graph = sparse.triu(_knn_graph(x, settings["k"]), k=1).tocoo()
     edges = torch.from_numpy(np.stack([graph.row, graph.col]).astype(np.int64))
-    features, classes = torch.from_numpy(_dense(x)), int(y.max()) + 1
-    with seeded(0):
-        model = build_model("gcn", features.size(1), classes, graph=True)
-    rows = torch.from_numpy(train)
     # No row is left to choose the epoch: the best on the labelled rows, as the estimators do.
     plan = TrainingSettings(epochs=_EPOCHS, weight_decay=settings["weight_decay"], evaluate_every=_EPOCHS)
-    result = train_model(
-        model, features, torch.from_numpy(y).clamp(min=0), edges, rows, rows, plan, num_classes=classes
-    )
-    return result.best_output.prediction.argmax(dim=1).numpy()
+    return _train_gcn(_dense(x), y, edges, train, train, plan)
 
 
 def _knn_graph(x: Any, k: int) -> Any:

@@ -9,10 +9,10 @@ from typing import Any
 
 import pandas as pd
 
-from latopo._files import atomic_path
 from latopo.reproduce.few_labels.rivals import RIVALS
 from latopo.reproduce.few_labels.tasks import TASKS, Task
 from latopo.reproduce.few_labels.work import FewLabelsRecord
+from latopo.reproduce.render import markdown_grid, write_texts
 from latopo.reproduce.statistics import corrected_paired_t, holm
 
 __all__ = ["accuracies", "first_places", "markdown", "paired_tests", "published", "write_few_labels"]
@@ -127,8 +127,7 @@ def _grid(tasks: list[Task], cells: pd.DataFrame) -> str:
         row = [_printed(figures.get((name, task.name))) for task in tasks]
         if set(row) != {_MISSING}:
             lines.append([f"{name} (published)", *row])
-    texts = [f"| {' | '.join(line)} |" for line in lines]
-    return "\n".join([texts[0], "|" + " --- |" * len(lines[0]), *texts[1:]])
+    return markdown_grid(lines)
 
 
 def _cell(by_place: pd.DataFrame, model: str, task: Task, best: float | None) -> str:
@@ -150,7 +149,7 @@ def _printed(figure: dict[str, str] | None) -> str:
 
 def _tests(tests: pd.DataFrame) -> str:
     """Per rival: on how many tasks the recipe is ahead, and on how many beyond chance, both ways."""
-    lines = ["| against | tasks | ahead | ahead, p < 0.05 | behind, p < 0.05 |", "|" + " --- |" * 5]
+    lines = [["against", "tasks", "ahead", "ahead, p < 0.05", "behind, p < 0.05"]]
     for name in RIVALS:
         found = tests[(tests.against == name) & tests.p_holm.notna()]
         if len(found):
@@ -161,12 +160,12 @@ def _tests(tests: pd.DataFrame) -> str:
                 (sure.difference > 0).sum(),
                 (sure.difference < 0).sum(),
             )
-            lines.append(f"| {name} | {' | '.join(map(str, counts))} |")
+            lines.append([name, *map(str, counts)])
     rule = (
         "Corrected paired t-tests over the draws (Nadeau and Bengio), p-values by Holm's method within a task. The "
         "correction grows with test rows over labelled rows, here often ten to a hundred: it can hardly ever be passed."
     )
-    return "\n".join([*lines, "", rule])
+    return f"{markdown_grid(lines)}\n\n{rule}"
 
 
 def write_few_labels(records: Sequence[FewLabelsRecord], folder: str | os.PathLike[str]) -> list[Path]:
@@ -176,8 +175,4 @@ def write_few_labels(records: Sequence[FewLabelsRecord], folder: str | os.PathLi
         "few-labels.csv": accuracies(records).to_csv(index=False, lineterminator="\n"),
         "few-labels-tests.csv": paired_tests(records).to_csv(index=False, lineterminator="\n"),
     }
-    Path(folder).mkdir(parents=True, exist_ok=True)
-    for name, content in contents.items():
-        with atomic_path(Path(folder) / name) as draft:
-            draft.write_text(content, encoding="utf-8", newline="")
-    return [Path(folder) / name for name in contents]
+    return write_texts(folder, contents)
