@@ -7,9 +7,10 @@ from itertools import pairwise
 import torch
 from torch import Tensor
 
-from latopo.bench.harness import Measurement, best_runs, peak_memory, race
+from latopo.bench.harness import Measurement, best_runs, race
 from latopo.bench.search import points, products
 from latopo.neighbors import entmax_neighbors
+from peers._memory import peak_memory
 
 __all__ = ["dense", "measure", "ours"]
 

@@ -9,11 +9,12 @@ import torch
 from scipy.sparse import csr_matrix
 from torch import Tensor, nn
 
-from latopo.bench.harness import Measurement, peak_memory, race
+from latopo.bench.harness import Measurement, race
 from latopo.data.features import csr_from_scipy
 from latopo.models import DCMNet
 from latopo.nn import TopologyLoss
 from peers._dense_step import dense_forward
+from peers._memory import peak_memory
 
 __all__ = ["make", "measure", "same_complex"]
 

@@ -1,8 +1,6 @@
 from functools import partial
 
-import torch
-
-from latopo.bench.harness import Measurement, best_runs, peak_memory, race
+from latopo.bench.harness import Measurement, best_runs, race
 
 
 def test_ratio_and_verdict():
@@ -33,8 +31,3 @@ def test_a_race_keeps_its_details():
     row = race("work", lambda: sum(range(10)), "more work", lambda: sum(range(10**6)), bar=2.0, note="sums")
     assert (row.name, row.peer, row.bar, row.note) == ("work", "more work", 2.0, "sums")
     assert row.met
-
-
-def test_peak_memory_is_that_of_the_function_alone():
-    megabytes = peak_memory(partial(torch.ones, 10), partial(torch.ones, 2**24))
-    assert 60 < megabytes < 80

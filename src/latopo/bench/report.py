@@ -23,8 +23,8 @@ from latopo.errors import LatopoError
 
 __all__ = ["BENCHMARKS", "run"]
 
-BENCHMARKS = ("search", "million", "epoch", "fit")
-"""Those of the package, which need nothing but latopo; others, beside other libraries, are in a folder of peers."""
+BENCHMARKS = ("search", "fit")
+"""Those of the package, which need neither data nor other libraries; the others are in a folder of peers."""
 
 _BEGIN, _END = "<!-- table: begin -->", "<!-- table: end -->"
 _HEADINGS = ("what", "latopo", "peer", "its figure", "ratio", "bar", "met", "note")
@@ -42,7 +42,7 @@ def run(
     known = _find(peers)
     for name in names or []:
         if name not in known:
-            more = "" if peers else "; those beside other libraries are in the repository: --peers benchmarks/peers"
+            more = "" if peers else "; the others are in the repository: --peers benchmarks/peers"
             raise LatopoError(f"bench: expected one of {', '.join(known)}, got {name!r}{more}")
     console = Console()
     if not console.is_terminal:

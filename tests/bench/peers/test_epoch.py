@@ -1,4 +1,4 @@
-from latopo.bench import epoch
+from peers import epoch
 
 
 def test_epoch_quick():

@@ -1,6 +1,6 @@
 import torch
 
-from latopo.bench import million
+from peers import million
 
 
 def test_stages_from_points_to_polygons(monkeypatch):

@@ -8,11 +8,12 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
-from latopo.bench.harness import Measurement, in_process, peak_megabytes
+from latopo.bench.harness import Measurement
 from latopo.bench.search import DEGREE, clusters, ours
 from latopo.complex.canonical import edge_keys
 from latopo.neighbors import NeighborSearch, gain_for_degree
 from latopo.nn import PolygonInference
+from peers._memory import in_process, peak_megabytes
 
 __all__ = ["measure", "stages"]
 
