@@ -190,7 +190,7 @@ def test_a_sample_depends_on_the_generator_and_not_on_the_threads(monkeypatch):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"max_length": 2}, "induced_cycles: max_length must be an integer of at least 3, got 2"),
+        ({"max_length": 2}, "induced_cycles: max_length must be a whole number of at least 3, got 2"),
         ({"max_length": 4.0}, "max_length must be a whole number of at least 3, got 4.0"),
         ({"budget": -1}, "budget must be a whole number of at least 0 or None, got -1"),
         ({"max_cycles": -1}, "max_cycles must be a whole number of at least 0, got -1"),

@@ -12,7 +12,7 @@ from torch import Tensor
 from latopo.complex.canonical import Cells
 from latopo.errors import LatopoError
 
-__all__ = ["ArrayLike", "Polygons", "group_cycles", "read_cells", "read_whole"]
+__all__ = ["ArrayLike", "Polygons", "check_plain", "group_cycles", "read_cells", "read_whole"]
 
 ArrayLike = Tensor | npt.ArrayLike
 Polygons = Mapping[int, ArrayLike] | Iterable[Sequence[int]]
@@ -111,12 +111,19 @@ def _array(name: str, value: Any) -> npt.NDArray[Any]:
         raise LatopoError(f"CellComplex: {name} has rows of different lengths; give one array per length") from error
 
 
-def _check_readable(name: str, tensor: Tensor) -> None:
+def check_plain(name: str, tensor: Any) -> None:
+    """Raise unless it is a dense tensor, be it on the meta device, which ``check_dense`` refuses."""
+    if not isinstance(tensor, Tensor):
+        raise LatopoError(f"CellComplex: {name} must be a tensor, got {type(tensor).__name__}")
     if tensor.layout != torch.strided or tensor.is_nested:
         raise LatopoError(
             f"CellComplex: {name} must be an ordinary, dense tensor, got a sparse or nested one; of a sparse matrix "
             "take matrix.coalesce().indices()"
         )
+
+
+def _check_readable(name: str, tensor: Tensor) -> None:
+    check_plain(name, tensor)
     if tensor.device.type == "meta":
         raise LatopoError(
             f"CellComplex: {name} is on the meta device and has no content to sort; CellComplex.from_canonical reads "

@@ -6,6 +6,7 @@ import torch
 from torch import Tensor
 
 from latopo.complex.canonical import Cells, canonical_cycles, edge_keys, find_keys, lexicographic_order, sides
+from latopo.complex.cell_input import check_plain
 from latopo.errors import LatopoError
 
 MAX_NODES = 2**31  # so that u·N + v, the key of an edge, fits into 64 bits
@@ -37,7 +38,7 @@ def check_form(cells: Cells) -> None:
         ("polygon_prob", cells.polygon_prob, polygon_count),
     ):
         if prob is not None:
-            _check_plain(name, prob)
+            check_plain(name, prob)
             _check_probability_form(name, prob, count)
             _check_device(name, prob, cells.edge_index)
     if cells.ptr is not None:
@@ -47,16 +48,8 @@ def check_form(cells: Cells) -> None:
         _check_device("ptr", cells.ptr, cells.edge_index)
 
 
-def _check_plain(name: str, tensor: Tensor) -> None:
-    # Not check_dense: a complex on the meta device is a complex.
-    if not isinstance(tensor, Tensor):
-        raise LatopoError(f"CellComplex: {name} must be a tensor, got {type(tensor).__name__}")
-    if tensor.is_nested or tensor.layout != torch.strided:
-        raise LatopoError(f"CellComplex: {name} must be an ordinary, dense tensor, got a sparse or nested one")
-
-
 def _check_vertices(name: str, tensor: Tensor, shape: str, dim: int, size: int) -> None:
-    _check_plain(name, tensor)
+    check_plain(name, tensor)
     if tensor.dtype != torch.int64 or tensor.dim() != 2 or tensor.size(dim) != size:
         came = f"{tensor.dtype} {list(tensor.shape)}"
         remedy = "; transpose a list of pairs" if name == "edge_index" and tensor.shape[1:] == (2,) else ""

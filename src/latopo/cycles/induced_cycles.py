@@ -66,14 +66,9 @@ def induced_cycles(
         {3: tensor([[2, 3, 4]]), 4: tensor([[0, 1, 2, 3]])}
     """
     return sample_induced_cycles(
-        edge_index,
-        num_nodes,
-        max_length,
-        max_cycles=max_cycles,
-        max_steps=max_steps,
-        budget=budget,
+        edge_index, num_nodes, max_length, max_cycles=max_cycles, max_steps=max_steps, budget=budget,
         generator=generator,
-    )[0]
+    )[0]  # fmt: skip
 
 
 @checked

@@ -5,6 +5,7 @@ from torch import Tensor, nn
 
 from latopo.data.graph_set import GraphBatch
 from latopo.entmax import LearnableAlpha, segment_entmax
+from latopo.models.graph_layer import Norm
 from latopo.models.graph_settings import ChosenRings
 from latopo.nn.encoder import AuxiliaryEncoder
 from latopo.nn.gain import Gain
@@ -36,9 +37,7 @@ class RingChoice(nn.Module):
     def __init__(self, channels: int, settings: ChosenRings, max_length: int) -> None:
         super().__init__()
         self.encoder = AuxiliaryEncoder((channels, channels, channels))
-        self.norms = nn.ModuleDict(
-            {str(length): nn.BatchNorm1d(1, affine=False) for length in range(3, max_length + 1)}
-        )
+        self.norms = nn.ModuleDict({str(length): Norm(1, affine=False) for length in range(3, max_length + 1)})
         self.gain = Gain(settings.ring_gain)
         self.alpha = LearnableAlpha(settings.ring_alpha)
 
@@ -52,7 +51,7 @@ class RingChoice(nn.Module):
             if rings.numel():
                 sides = batch.side_edge[batch.ring_length[batch.side_ring] == int(length)]
                 found = _mean_similarity(x_edge.index_select(0, sides).view(rings.numel(), int(length), -1))
-                score = score.index_copy(0, rings, _standardised(norm, found[:, None]).flatten())
+                score = score.index_copy(0, rings, norm(found[:, None]).flatten())
         ptr = torch.searchsorted(batch.ring_graph, torch.arange(batch.num_graphs + 1, device=x.device))
         prob = segment_entmax(self.gain() * score, ptr, self.alpha())
         largest = prob.new_zeros(batch.num_graphs).scatter_reduce(0, batch.ring_graph, prob, "amax")
@@ -63,14 +62,3 @@ def _mean_similarity(sides: Tensor) -> Tensor:
     """Minus the mean distance between the sides of rings [C, k, d], [C]."""
     count = sides.size(1)
     return -torch.cdist(sides, sides).sum((1, 2)) / (count * (count - 1))
-
-
-def _standardised(norm: nn.Module, score: Tensor) -> Tensor:
-    """A single ring has no deviation: it takes the running statistics."""
-    if norm.training and score.size(0) < 2:
-        norm.eval()
-        score = norm(score)
-        norm.train()
-        return score
-    standard: Tensor = norm(score)
-    return standard

@@ -9,22 +9,7 @@ from latopo.neighbors.spaces import Hyperbolic, Product, Spherical
 from latopo.neighbors.topk_neighbors import topk_neighbors
 
 __all__ = [
-    "Cosine",
-    "Euclidean",
-    "Hyperbolic",
-    "Inner",
-    "NeighborRows",
-    "NeighborSearch",
-    "Product",
-    "SearchReport",
-    "Similarity",
-    "Spherical",
-    "SquaredEuclidean",
-    "count_neighbors",
-    "entmax_neighbors",
-    "gain_for_degree",
-    "get_similarity",
-    "neighbor_rows",
-    "temperature_for_spread",
-    "topk_neighbors",
-]
+    "Cosine", "Euclidean", "Hyperbolic", "Inner", "NeighborRows", "NeighborSearch", "Product", "SearchReport",
+    "Similarity", "Spherical", "SquaredEuclidean", "count_neighbors", "entmax_neighbors", "gain_for_degree",
+    "get_similarity", "neighbor_rows", "temperature_for_spread", "topk_neighbors",
+]  # fmt: skip

@@ -15,7 +15,9 @@ from latopo.neighbors.scan import EdgeCounter, default_max_edges, row_pointers
 from latopo.neighbors.search import Found, Method, NeighborSearch, get_search
 from latopo.neighbors.similarity import Similarity, check_points, check_positive, get_similarity
 
-__all__ = ["NeighborRows", "count_neighbors", "entmax_neighbors", "neighbor_rows", "support_probabilities"]
+__all__ = [
+    "NeighborRows", "check_rows", "count_neighbors", "entmax_neighbors", "neighbor_rows", "support_probabilities",
+]  # fmt: skip
 
 
 @uncompiled
@@ -101,7 +103,7 @@ def neighbor_rows(
 ) -> NeighborRows:
     """:func:`entmax_neighbors` with the standardised similarities beside the probabilities."""
     measure, engine = get_similarity(similarity), get_search(search)
-    _check(x, anchors, gain, alpha)
+    check_rows(x, anchors, gain, alpha)
     if x.size(0) == 0 or (x.size(0) == 1 if anchors is None else anchors.size(0) == 0):
         nobody = torch.zeros(x.size(0) + 1, dtype=torch.int64, device=x.device)
         return NeighborRows(nobody, nobody[:0], x[:0].sum(1), x[:0].sum(1))
@@ -131,7 +133,7 @@ def count_neighbors(
         >>> count_neighbors(torch.tensor([[0.0], [1.0], [3.0], [3.5]]), gain=5.0)
         4
     """
-    _check(x, None, gain, alpha)
+    check_rows(x, None, gain, alpha)
     if x.size(0) < 2:
         return 0
     points, _, measure = prepare_points(x, None, get_similarity(similarity))
@@ -174,7 +176,8 @@ def _refuse_softmax(x: Tensor, anchors: Tensor | None, alpha: float | Tensor, li
         )
 
 
-def _check(x: Tensor, anchors: Tensor | None, gain: float | Tensor, alpha: float | Tensor) -> None:
+def check_rows(x: Tensor, anchors: Tensor | None, gain: float | Tensor, alpha: float | Tensor) -> None:
+    """Raise unless points, gain and α are what rows can be made of."""
     check_points("entmax_neighbors", "x", x)
     if anchors is not None:
         check_points("entmax_neighbors", "anchors", anchors)

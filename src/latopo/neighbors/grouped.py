@@ -5,16 +5,16 @@ from torch import Tensor
 
 from latopo._compile import uncompiled
 from latopo._precision import widen
+from latopo._segments import Segments, standardize
 from latopo.entmax import segment_entmax
-from latopo.errors import LatopoError
 from latopo.neighbors.clouds import cloud_statistics, scan_clouds
-from latopo.neighbors.entmax_neighbors import NeighborRows, neighbor_rows, support_probabilities
+from latopo.neighbors.entmax_neighbors import NeighborRows, check_rows, neighbor_rows, support_probabilities
 from latopo.neighbors.fused import supports
 from latopo.neighbors.paired import paired_similarity
 from latopo.neighbors.prepare import prepare_clouds
 from latopo.neighbors.scan import EdgeCounter, default_max_edges, row_pointers
 from latopo.neighbors.search import Found, Method
-from latopo.neighbors.similarity import Similarity, check_points, check_positive, get_similarity
+from latopo.neighbors.similarity import Similarity, get_similarity
 
 __all__ = ["grouped_neighbor_rows", "join_rows", "pairs_within"]
 
@@ -49,10 +49,7 @@ def grouped_neighbor_rows(
         >>> grouped_neighbor_rows(x, torch.tensor([0, 2, 5]), gain=5.0).col
         tensor([1, 0, 3, 2, 3])
     """
-    check_points("entmax_neighbors", "x", x)
-    check_positive("entmax_neighbors", "gain", gain)
-    if not bool((torch.as_tensor(alpha).detach() >= 1).all()):
-        raise LatopoError(f"entmax_neighbors: alpha must be at least 1, got {float(torch.as_tensor(alpha).min())}")
+    check_rows(x, None, gain, alpha)
     measure = get_similarity(similarity)
     large = (ptr.diff() > _SMALL[supports(measure, widen(x[:0]))]).nonzero().flatten().tolist()
     if not large:
@@ -138,25 +135,8 @@ def _all_pairs(
     """For any similarity and device: every pair within a cloud is written down."""
     rows, row, col = pairs_within(ptr)
     z = paired_similarity(x, x, row, col, measure)
-    mean, deviation = _row_statistics(z, rows, row)
-    flat = deviation.detach() == 0
-    inverse = torch.where(flat, 0.0, 1 / torch.where(flat, 1.0, deviation))
-    score = (z - mean.index_select(0, row)) * inverse.index_select(0, row)
+    score = standardize(z, Segments(row, x.size(0))).values
     prob = segment_entmax(gain * score, rows, alpha)
     keep = prob.detach() > 0
     kept = row_pointers(torch.bincount(row[keep], minlength=x.size(0)))
     return NeighborRows(kept, col[keep], prob[keep], score[keep])
-
-
-def _row_statistics(z: Tensor, rows: Tensor, row: Tensor) -> tuple[Tensor, Tensor]:
-    """Mean and population deviation of each row, the latter exactly 0 where all entries are equal up to rounding."""
-    count = rows.diff().clamp(min=1).to(z.dtype)
-    zeros = z.new_zeros(count.numel())
-    mean = zeros.index_add(0, row, z) / count
-    centred = z - mean.index_select(0, row)
-    variance = zeros.index_add(0, row, centred.square()) / count
-    with torch.no_grad():
-        largest = zeros.scatter_reduce(0, row, z.abs(), "amax")
-        flat = variance.sqrt() <= 16 * torch.finfo(z.dtype).eps * largest
-    # The root has no gradient at 0.
-    return mean, torch.where(flat, 0.0, torch.where(flat, 1.0, variance).sqrt())

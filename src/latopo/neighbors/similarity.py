@@ -13,16 +13,9 @@ from latopo._arguments import check_dense
 from latopo.errors import LatopoError
 
 __all__ = [
-    "Cosine",
-    "Euclidean",
-    "Inner",
-    "Similarity",
-    "SquaredEuclidean",
-    "check_distance",
-    "check_points",
-    "check_positive",
-    "get_similarity",
-]
+    "Cosine", "Euclidean", "Inner", "Similarity", "SquaredEuclidean", "check_distance", "check_points",
+    "check_positive", "get_similarity",
+]  # fmt: skip
 
 
 def check_points(caller: str, name: str, points: Tensor) -> None:

@@ -10,15 +10,9 @@ from latopo.cycles.simple_graph import check_edge_index
 from latopo.errors import LatopoError
 
 __all__ = [
-    "check_features",
-    "check_finite",
-    "check_like",
-    "check_once",
-    "check_weight",
-    "check_width",
-    "check_within",
+    "check_features", "check_finite", "check_like", "check_once", "check_weight", "check_width", "check_within",
     "simple_edges",
-]
+]  # fmt: skip
 
 
 def check_features(caller: str, x: Tensor, in_channels: int) -> None:

@@ -9,6 +9,7 @@ from torch import Tensor, nn
 from latopo._arguments import Alpha, AtLeastOne, checked
 from latopo._compile import refuse_script, uncompiled
 from latopo._precision import widen
+from latopo._segments import Segments, Standardized, standardize
 from latopo.complex import CellComplex
 from latopo.complex.graphs import graph_numbers
 from latopo.complex.relations import keep_rows
@@ -28,7 +29,6 @@ from latopo.nn.ranks import tied
 from latopo.nn.reset import reset
 from latopo.nn.samplers import alpha_value
 from latopo.nn.sampling import gumbel, sample_budget
-from latopo.nn.segments import Segments, Standardized, standardize
 
 __all__ = ["LatentPolygons", "PolygonInference", "gain_for_share"]
 

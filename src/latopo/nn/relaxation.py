@@ -4,8 +4,8 @@ from typing import Literal
 
 from torch import Tensor
 
+from latopo._segments import Segments
 from latopo.complex import CellComplex
-from latopo.nn.segments import Segments
 
 __all__ = ["Relaxation", "cell_weights"]
 

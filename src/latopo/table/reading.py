@@ -51,14 +51,8 @@ def read_frame(path: Path, encoding: str | None = None) -> pd.DataFrame:
 def read_blocks(path: Path, encoding: str | None = None, rows: int | None = None) -> Iterator[pd.DataFrame]:
     """As :func:`read_frame`, in frames of at most so many rows; cells of a text file become objects block by block."""
     if not path.is_file():
-        kind = (
-            "is a folder, not a file"
-            if path.is_dir()
-            else "is not a regular file"
-            if path.exists()
-            else "does not exist"
-        )
-        raise LatopoError(f"{path} {kind}")
+        missing = "is not a regular file" if path.exists() else "does not exist"
+        raise LatopoError(f"{path} {'is a folder, not a file' if path.is_dir() else missing}")
     if path.stat().st_size > _LARGEST:
         raise LatopoError(f"{path} has {path.stat().st_size:,} bytes, expected at most {_LARGEST:,}; split it")
     suffix = path.suffix.lower()
