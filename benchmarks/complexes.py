@@ -22,12 +22,11 @@ import torch
 from latopo import CellComplex, induced_cycles
 from latopo._files import atomic_path
 from latopo.bench.harness import best_runs
-from latopo.bench.report import machine
+from latopo.bench.report import machine, rewritten
 from peers.cycles import neighbour_graph
 
 PEERS = ("toponetx", "gudhi", "xgi")
 NAMES = {"toponetx": "TopoNetX", "gudhi": "GUDHI", "xgi": "XGI"}
-BEGIN, END = "<!-- speed: begin -->", "<!-- speed: end -->"
 XGI_LIMIT = 150  # points: its matrices take time that grows with the square of the number of cells, a minute at 500
 
 Calls = dict[str, Callable[[], Any]]
@@ -225,9 +224,9 @@ def main() -> None:
     if chosen.write is None:
         print(table)
         return
-    before, rest = chosen.write.read_text().split(BEGIN, 1)
+    page = rewritten(chosen.write.read_text(), "speed", f"{table}\n")
     with atomic_path(chosen.write) as draft:
-        draft.write_text(f"{before}{BEGIN}\n{table}\n{END}{rest.split(END, 1)[1]}")
+        draft.write_text(page)
 
 
 if __name__ == "__main__":

@@ -22,10 +22,9 @@ from torch import Tensor
 
 from latopo import CellComplex, induced_cycles
 from latopo._files import atomic_path
-from latopo.bench.report import machine
+from latopo.bench.report import machine, rewritten
 from latopo.nn import PolygonInference
 
-BEGIN, END = "<!-- flows: begin -->", "<!-- flows: end -->"
 LONGEST = 6  # planted cycle
 
 
@@ -144,9 +143,9 @@ def main() -> None:
     if chosen.write is None:
         print(table)
         return
-    before, rest = chosen.write.read_text().split(BEGIN, 1)
+    page = rewritten(chosen.write.read_text(), "flows", f"{table}\n")
     with atomic_path(chosen.write) as draft:
-        draft.write_text(f"{before}{BEGIN}\n{table}\n{END}{rest.split(END, 1)[1]}")
+        draft.write_text(page)
 
 
 if __name__ == "__main__":

@@ -21,12 +21,11 @@ from latopo._files import atomic_path
 from latopo.bench.harness import Measurement
 from latopo.errors import LatopoError
 
-__all__ = ["BENCHMARKS", "run"]
+__all__ = ["BENCHMARKS", "machine", "rewritten", "run"]
 
 BENCHMARKS = ("search", "fit")
 """Those of the package, which need neither data nor other libraries; the others are in a folder of peers."""
 
-_BEGIN, _END = "<!-- table: begin -->", "<!-- table: end -->"
 _HEADINGS = ("what", "latopo", "peer", "its figure", "ratio", "bar", "met", "note")
 _PACKAGES = ("torch", "numba", "numpy", "networkx", "igraph", "entmax", "faiss-cpu")
 
@@ -95,13 +94,19 @@ def _write(out: Path, name: str, rows: list[Measurement], quick: bool) -> None:
     results, readme = out / "results.json", out / "README.md"
     stored = json.loads(results.read_text()) if results.exists() else {}
     stored[name] = {"quick": quick, "machine": machine(), "rows": [row.to_dict() for row in rows]}
-    text = readme.read_text() if readme.exists() else f"# Benchmarks\n\n{_BEGIN}\n{_END}\n"
-    before, after = text.split(_BEGIN, 1)[0], text.split(_END, 1)[1]
-    text = f"{before}{_BEGIN}\n{_markdown(stored)}{_END}{after}"
+    empty = "# Benchmarks\n\n<!-- table: begin -->\n<!-- table: end -->\n"
+    text = rewritten(readme.read_text() if readme.exists() else empty, "table", _markdown(stored))
     out.mkdir(parents=True, exist_ok=True)
     for path, content in ((results, json.dumps(stored, indent=2, ensure_ascii=False) + "\n"), (readme, text)):
         with atomic_path(path) as draft:
             draft.write_text(content)
+
+
+def rewritten(page: str, mark: str, table: str) -> str:
+    """The page with another table between ``<!-- mark: begin -->`` and ``<!-- mark: end -->``."""
+    begin, end = (f"<!-- {mark}: {side} -->" for side in ("begin", "end"))
+    before, rest = page.split(begin, 1)
+    return f"{before}{begin}\n{table}{end}{rest.split(end, 1)[1]}"
 
 
 def _markdown(stored: dict[str, Any]) -> str:

@@ -108,11 +108,14 @@ def _predictions(
     return table
 
 
-def _strongest(ties: Any, row: int) -> list[tuple[int, float]]:
-    """Anchors of a row with their weights, strongest first."""
+def _anchors(ties: Any, row: int) -> list[tuple[int, float]]:
+    """Anchors of a row with their weights."""
     span = slice(ties.indptr[row], ties.indptr[row + 1])
-    pairs = zip(ties.indices[span].tolist(), ties.data[span].tolist(), strict=True)
-    return sorted(pairs, key=lambda pair: -pair[1])[:_SHOWN]
+    return list(zip(ties.indices[span].tolist(), ties.data[span].tolist(), strict=True))
+
+
+def _strongest(ties: Any, row: int) -> list[tuple[int, float]]:
+    return sorted(_anchors(ties, row), key=lambda pair: -pair[1])[:_SHOWN]
 
 
 def _similar(ties: Any, ids: list[str]) -> list[str]:
@@ -125,9 +128,7 @@ def _agreement(ties: Any, targets: list[Any], guesses: list[Any] | None) -> list
     """Of the ties of a row to rows with a target: the share of weight at the predicted class, or the mean target."""
     found: list[float | None] = []
     for row in range(ties.shape[0]):
-        span = slice(ties.indptr[row], ties.indptr[row + 1])
-        pairs = zip(ties.indices[span].tolist(), ties.data[span].tolist(), strict=True)
-        known = [(targets[at], weight) for at, weight in pairs if targets[at] is not None]
+        known = [(targets[at], weight) for at, weight in _anchors(ties, row) if targets[at] is not None]
         total = sum(weight for _, weight in known)
         values = [(value if guesses is None else str(value) == str(guesses[row])) * weight for value, weight in known]
         found.append(sum(values) / total if total else None)

@@ -14,17 +14,6 @@ from latopo.draw.persistence import PersistenceDrawing, draw_persistence
 from latopo.draw.sample import sample_neighborhoods
 
 __all__ = [
-    "PALETTES",
-    "Drawing",
-    "Evolution",
-    "Palette",
-    "PersistenceDrawing",
-    "Snapshot",
-    "draw",
-    "draw_evolution",
-    "draw_persistence",
-    "layout",
-    "sample_neighborhoods",
-    "save_figure",
-    "to_html",
-]
+    "PALETTES", "Drawing", "Evolution", "Palette", "PersistenceDrawing", "Snapshot", "draw", "draw_evolution",
+    "draw_persistence", "layout", "sample_neighborhoods", "save_figure", "to_html",
+]  # fmt: skip

@@ -88,6 +88,13 @@ class EdgeSampler(nn.Module, ABC):
         """Go back to the start values."""
         reset(*self.children())
 
+    def _agree(self, total: float, count: float, device: torch.device) -> float | None:
+        """The mean over all ranks of a training; None if nobody has counted anything."""
+        # An evaluation may run on one rank alone, which would wait for the others forever.
+        if self.training:
+            return mean_over_ranks(total, count, device)
+        return total / count if count else None
+
 
 class EntmaxSampler(EdgeSampler):
     r"""Sparse neighbourhoods :math:`\mathbf{p}_i = \boldsymbol{\alpha}_{ENT}(\gamma (\mathbf{z}_i - \mu_i)/\sigma_i)`.
@@ -191,12 +198,6 @@ class EntmaxSampler(EdgeSampler):
         if degree is not None:
             self.gain.nudge((degree / self.degree) ** _HOLD_RATE)
 
-    def _agree(self, total: float, count: float, device: torch.device) -> float | None:
-        # An evaluation may run on one rank alone, which would wait for the others forever.
-        if self.training:
-            return mean_over_ranks(total, count, device)
-        return total / count if count else None
-
     @torch.no_grad()
     def facts(self) -> dict[str, float]:
         """α and γ."""
@@ -260,8 +261,7 @@ class TopKSampler(EdgeSampler):
 
     def _calibrate(self, x: Tensor, similarity: Similarity) -> None:
         start = temperature_for_spread(x, _SPREAD, similarity) if x.size(0) > 1 else 0.0
-        count = float(x.size(0) > 1)
-        agreed = mean_over_ranks(start, count, x.device) if self.training else (start if count else None)
+        agreed = self._agree(start, float(x.size(0) > 1), x.device)
         if agreed is not None:
             self.temperature.restart(agreed)
             self.calibrated.fill_(True)

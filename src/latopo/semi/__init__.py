@@ -13,18 +13,6 @@ from latopo.semi.recipe import Branch, FewLabels, branches_for, learn
 from latopo.semi.self_training import self_train
 
 __all__ = [
-    "Branch",
-    "FewLabels",
-    "LatentRows",
-    "Mixture",
-    "Numbers",
-    "Words",
-    "branches_for",
-    "diffuse",
-    "diffusion_operator",
-    "input_metric",
-    "latent_rows",
-    "learn",
-    "self_train",
-    "spread_targets",
-]
+    "Branch", "FewLabels", "LatentRows", "Mixture", "Numbers", "Words", "branches_for", "diffuse",
+    "diffusion_operator", "input_metric", "latent_rows", "learn", "self_train", "spread_targets",
+]  # fmt: skip

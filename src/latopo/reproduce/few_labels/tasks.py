@@ -163,9 +163,9 @@ def find_tasks(names: list[str] | None = None) -> list[Task]:
     """
     if names is None:
         return list(TASKS.values())
+    words = {task: {task.name, task.dataset, task.kind.replace(" ", "-")} for task in TASKS.values()}
     for name in names:
-        if not any(name in (task.name, task.dataset, task.kind.replace(" ", "-")) for task in TASKS.values()):
-            known = ", ".join(dict.fromkeys(word for task in TASKS.values() for word in (task.dataset, task.kind)))
+        if not any(name in known for known in words.values()):
+            known = ", ".join(dict.fromkeys(word for task in words for word in (task.dataset, task.kind)))
             raise LatopoError(f"few-labels: there is no task {name!r}; choose from {known}, or a task by its name")
-    wanted = set(names)
-    return [task for task in TASKS.values() if wanted & {task.name, task.dataset, task.kind.replace(" ", "-")}]
+    return [task for task, known in words.items() if known & set(names)]
