@@ -61,8 +61,9 @@ def test_lifts_may_sum_and_edges_may_listen_without_gradient(x, house):
     plain = CellMessages(6, 6, 0, lift="sum")(x, house)[:, 6:]
     torch.testing.assert_close(plain, Downlift("sum")(Uplift("sum")(x, house), house))
     x = x.clone().requires_grad_()
-    assert not CellMessages(6, 6, 0, detach_edges=True)(x, house)[:, 6:].requires_grad
-    assert CellMessages(6, 6, 0)(x, house)[:, 6:].requires_grad
+    for detach in (True, False):
+        on_edges = CellMessages(6, 6, 0, detach_edges=detach)(x, house)[:, 6:]
+        assert bool(torch.autograd.grad(on_edges.sum(), x)[0].any()) is not detach
 
 
 @pytest.mark.parametrize(("options", "width"), [({}, 10), ({"concat": False}, 5), ({"edges": False}, 5)])
