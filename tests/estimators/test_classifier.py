@@ -304,6 +304,21 @@ def test_any_system_of_the_catalogue(rows, name, tmp_path):
     assert fitted.attachments(X[45:]).shape == (15, 45)
 
 
+@pytest.mark.parametrize("graph", [False, True])
+def test_branches_that_are_trained_apart(rows, graph, tmp_path):
+    X, y = rows
+    edges = np.stack([np.arange(42), np.arange(42) + 3]) if graph else None
+    fitted = quick(model="dcm-fused", max_epochs=20, hidden_channels=8).fit(X[:45], y[:45], edges)
+    together = fitted.predict_proba(X[45:])
+    assert (fitted.classes_[together.argmax(axis=1)] == y[45:]).mean() > 0.5
+    alone = np.concatenate([fitted.predict_proba(X[at : at + 1]) for at in range(45, 60)])
+    np.testing.assert_allclose(alone, together, atol=1e-7)
+    save_estimator(fitted, tmp_path)
+    np.testing.assert_array_equal(load_estimator(tmp_path).predict_proba(X[45:]), together)
+    np.testing.assert_allclose(fitted.attachments(X[45:]).sum(axis=1), 1, atol=1e-9)
+    assert fitted.complex_.num_edges > 0
+
+
 def test_several_rounds_of_messages_reach_a_query(rows, monkeypatch):
     X, y = rows
     system = SYSTEMS["dcm-plus"]

@@ -17,6 +17,8 @@ from latopo.training import TrainingSettings, seeded, train
 FILE = Path(__file__).with_name("pinned.safetensors")
 STEPPING = [name for name in SYSTEMS if not SYSTEMS[name].model.solves]
 CASES = [(name, graph) for name in STEPPING for graph in (False, True) if graph or not SYSTEMS[name].needs_graph]
+# Those that fit themselves at once: short, in single precision as their branches are.
+FUSED = [(name, graph) for name in ("dcm-fused", "dcm-fused-cells", "mlp-fused") for graph in (False, True)]
 VARIANTS = {
     "no rounds": ("dcm", {"rounds": 0}),
     "two rounds": ("dcm", {"rounds": 2}),
@@ -56,6 +58,20 @@ def trained(name, graph, num_classes=3, **changes):
     return torch.cat([losses, result.best_output.prediction.flatten()])
 
 
+def fused(name, graph):
+    """Weights of the branches and the answer of a short training of branches apart, with a committee and without."""
+    x, y, edges = problem()
+    part, found = torch.arange(60), []
+    for enough in (10, 100):
+        model = build_model(name, 6, 3, graph, branch_epochs=12, members=2, first_rung=6, enough=enough)
+        result = train(
+            model, x, y, edges if graph else None, part[part % 3 > 0], part[part % 3 == 0],
+            TrainingSettings(seed=3), num_classes=3,
+        )  # fmt: skip
+        found += [torch.tensor([*model.facts().values()]), result.best_output.prediction.flatten()]
+    return torch.cat(found).double()
+
+
 def answered(kind):
     """What a fitted estimator says of its own rows and of new ones."""
     x, y, edges = problem()
@@ -83,6 +99,7 @@ def answered(kind):
 def computed():
     """Every pinned number by its name."""
     found = {f"{name} graph={graph}": trained(name, graph) for name, graph in CASES}
+    found |= {f"{name} graph={graph}": fused(name, graph) for name, graph in FUSED}
     found |= {key: trained(name, True, **changes) for key, (name, changes) in VARIANTS.items()}
     found |= {f"{name} regression": trained(name, True, num_classes=0) for name in ("dcm", "dcm-plus", "dcm-judged")}
     return found | {kind: answered(kind) for kind in ESTIMATORS}
@@ -102,6 +119,11 @@ def test_systems_of_the_catalogue(pinned, name, graph):
     # A random choice can amplify how a kernel was compiled, in its last digit, to 1e-4 within eight epochs.
     tolerance = 1e-3 if name.startswith("topk") else 1e-6
     check(trained(name, graph), pinned[f"{name} graph={graph}"], tolerance)
+
+
+@pytest.mark.parametrize(("name", "graph"), FUSED)
+def test_branches_trained_apart(pinned, name, graph):
+    check(fused(name, graph), pinned[f"{name} graph={graph}"], 1e-3)
 
 
 @pytest.mark.parametrize("key", VARIANTS)

@@ -5,10 +5,11 @@ from latopo.reproduce import describe_cost, plan_units
 
 
 def test_size_of_the_main_table():
-    # Thirteen models: nine without graph (four need one) and twelve with it (no MLP), ten folds, two protocols.
+    # Thirteen models: nine without graph (four need one) and twelve with it (no MLP), ten folds, two protocols. Five
+    # that are fused late: three without and four with graph, one protocol.
     units = plan_units("table2")
     per_dataset = {name: sum(unit.dataset == name for unit in units) for name in ("texas", "wisconsin", "squirrel")}
-    assert per_dataset == {"texas": 21 * 10 * 2 * 3, "wisconsin": 21 * 10 * 2 * 3, "squirrel": 21 * 10 * 2}
+    assert per_dataset == {"texas": 49 * 10 * 3, "wisconsin": 49 * 10 * 3, "squirrel": 49 * 10}
     assert len({unit.key for unit in units}) == len(units)
     assert not any(unit.model in ("gcn", "gcn-plus", "gcn-judged", "dcm-judged") and not unit.graph for unit in units)
     assert not any(unit.model == "mlp" and unit.graph for unit in units)
@@ -137,3 +138,13 @@ def test_cost_in_words(make_record):
     assert describe_cost(units, []) == "2 runs of unknown cost"
     assert describe_cost(units, [done]) == "2 runs: about 10 h 0 min"
     assert describe_cost(units, [done], jobs=2) == "2 runs: about 5 h 0 min"
+
+
+def test_a_system_without_epochs_to_choose_has_no_runs_under_paper():
+    units = plan_units("table2", ["texas"], ["mlp", "dcm-fused"], folds=[0], seeds=[0])
+    assert [(unit.model, unit.graph, unit.protocol) for unit in units] == [
+        ("mlp", False, "honest"),
+        ("dcm-fused", False, "honest"),
+        ("dcm-fused", True, "honest"),
+        ("mlp", False, "paper"),
+    ]

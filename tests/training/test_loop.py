@@ -13,9 +13,11 @@ SHORT = TrainingSettings(epochs=7)
 
 
 def make(name, seed=0, graph=False, **settings):
-    latent = {"gain": 4.0} if name.startswith("dcm") else {}
+    solves = SYSTEMS[name].model.solves
+    latent = {"gain": 4.0} if name.startswith("dcm") and not solves else {}
     latent |= {"degree": None, "hold_degree": False} if name.startswith(("dcm-plus", "dcm-judged")) else {}
-    latent |= {} if SYSTEMS[name].model.solves else {"hidden_channels": 8}
+    latent |= {} if name == "alpha-diffusion" else {"hidden_channels": 8}
+    latent |= {"branch_epochs": 3, "members": 2, "weight_decays": (5e-4,)} if name.endswith(("fused", "cells")) else {}
     with seeded(seed):
         return build_model(name, 6, 3, graph=graph, **latent, **settings)
 

@@ -232,6 +232,9 @@ class DCMEstimator(BaseEstimator):
         changes = {name: value for name, value in changes.items() if name in known}
         if system.model.solves:
             changes |= {} if self.degree == "auto" else {"degree": max(round(self.degree), 1)}
+            if "branch_epochs" in known:  # parts trained apart
+                steps = {"branch_epochs": self.max_epochs, "branch_lr": self.learning_rate}
+                changes |= steps | {"branch_patience": self.patience}
         elif "degree" in known:
             changes |= {"degree": _DEGREE if self.degree == "auto" else self.degree, "gain": None}
             changes["search"] = self._search(rows)

@@ -3,6 +3,7 @@
 from latopo.models.alpha_diffusion import AlphaDiffusion
 from latopo.models.branch_net import BranchNet, DCMNet, DGMNet
 from latopo.models.catalogue import GRAPH_SYSTEMS, SYSTEMS, System, build_model, find_system
+from latopo.models.fused_net import FusedNet
 from latopo.models.gcn import GCN
 from latopo.models.graph_net import GraphNet
 from latopo.models.mlp import MLP
@@ -18,6 +19,7 @@ __all__ = [
     "BranchNet",
     "DCMNet",
     "DGMNet",
+    "FusedNet",
     "GraphNet",
     "Model",
     "ModelOutput",

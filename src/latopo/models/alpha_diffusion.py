@@ -7,18 +7,17 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from scipy import sparse
 from torch import Tensor
 
 from latopo.complex import CellComplex
 from latopo.errors import LatopoError
-from latopo.models.model import Model, ModelOutput, Targets
+from latopo.models.arrays import as_array
+from latopo.models.model import Model, ModelOutput, Targets, TrainPart
 from latopo.nn.checks import check_features
-from latopo.nn.polygon_inference import LatentPolygons, PolygonInference
+from latopo.nn.polygon_inference import LatentPolygons
 from latopo.nn.query_neighborhoods import QueryCells
 from latopo.semi import FewLabels, learn
-from latopo.semi.latent_rows import edges_of
-from latopo.semi.recipe import Learned
+from latopo.semi.latent_complex import latent_complex
 from latopo.semi.storage import from_tensors, to_tensors
 from latopo.settings import Settings
 
@@ -80,31 +79,21 @@ class AlphaDiffusion(Model):
         """Width of the answer: there is nothing behind it."""
         return self.out_channels
 
-    def solve(self, x: Tensor, targets: Targets, held_out: Tensor | None) -> float:
-        """Fit everything; the task's loss on the training rows."""
+    def solve(
+        self, x: Tensor, edge_index: Tensor | None, targets: Targets, held_out: Tensor | None, train_part: TrainPart
+    ) -> float:
+        """Fit everything; the task's loss on the training rows. A given graph is not heard."""
         check_features("AlphaDiffusion", x, self.in_channels)
         labelled = targets.train_index.cpu().numpy()
         learned = learn(
-            _array(x), targets.target.cpu().numpy(), labelled, targets.num_classes,
+            as_array(x), targets.target.cpu().numpy(), labelled, targets.num_classes,
             held_out=None if held_out is None else held_out.cpu().numpy(), degree=self.settings.degree,
         )  # fmt: skip
         self.recipe = learned.model
-        self._complex, self._polygons = self._infer_complex(learned)
+        # To look at: no answer depends on polygons.
+        options = self.settings.max_length, self.settings.polygon_share, self.settings.candidate_budget
+        self._complex, self._polygons = latent_complex(learned.space.graph, learned.rows.raw, *options)
         return targets.loss(self._prediction(learned.model.answer, x), targets.train_index).item()
-
-    @torch.no_grad()
-    def _infer_complex(self, learned: Learned) -> tuple[CellComplex, LatentPolygons | None]:
-        """The latent graph with polygons among its cycles: to look at, since no answer depends on them."""
-        edges, prob = (torch.from_numpy(part) for part in edges_of(learned.space.graph.rows))
-        prob, count = prob.double(), len(learned.rows.raw)
-        if self.settings.max_length < 3:
-            return CellComplex.from_canonical(count, edges, None, prob), None
-        budget, share = self.settings.candidate_budget, self.settings.polygon_share
-        choose = PolygonInference(
-            self.settings.max_length, polygon_share=share, candidate_budget=budget, learn_alpha=False
-        )
-        found = choose.eval()(torch.from_numpy(learned.rows.raw.astype(np.float64)), edges)
-        return CellComplex.from_canonical(count, edges, found.polygons, prob, found.prob), found
 
     def forward(self, x: Tensor, edge_index: Tensor | None = None) -> ModelOutput:
         """The answer for the rows that it was fitted on, whose number x must have; :meth:`join` is for others."""
@@ -120,7 +109,7 @@ class AlphaDiffusion(Model):
     def join(self, x: Tensor, fitted: Any) -> ModelOutput:
         """Predict new rows [Q, in_channels], each on its own; the fitted state is the model's."""
         check_features("AlphaDiffusion", x, self.in_channels)
-        answer, rows = self._fitted_recipe().join(_array(x))
+        answer, rows = self._fitted_recipe().join(as_array(x))
         rows.sort_indices()
         prediction = self._prediction(answer, x)
         ptr, anchor = (torch.from_numpy(part.astype(np.int64)) for part in (rows.indptr, rows.indices))
@@ -143,12 +132,3 @@ class AlphaDiffusion(Model):
     def load_state_dict(self, state_dict: Mapping[str, Any], strict: bool = True, assign: bool = False) -> Any:
         """Take over a fitted recipe."""
         self.recipe = from_tensors(state_dict) if state_dict else None
-
-
-def _array(x: Tensor) -> Any:
-    """A tensor, dense or sparse CSR, for numpy and scipy."""
-    x = x.detach().cpu()
-    if x.layout != torch.sparse_csr:
-        return x.numpy()
-    parts = (part.numpy() for part in (x.values(), x.col_indices(), x.crow_indices()))
-    return sparse.csr_array(tuple(parts), shape=tuple(x.shape))

@@ -7,9 +7,12 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from latopo.data.catalogue import Level
+from latopo.data.splits import Protocol
 from latopo.errors import LatopoError
 from latopo.models.alpha_diffusion import AlphaDiffusion
 from latopo.models.branch_net import BranchNet, DCMNet, DGMNet
+from latopo.models.fused_net import FusedNet
+from latopo.models.fused_settings import FusedSettings
 from latopo.models.gcn import GCN
 from latopo.models.graph_net import GraphNet
 from latopo.models.graph_settings import AllRings, ChosenRings, GraphNetSettings, LatentEdges
@@ -47,6 +50,8 @@ class System:
         model: the class.
         settings: those of its parts.
         needs_graph: whether it cannot do without a given graph.
+        ignores_graph: whether a given graph makes no difference, though it would to the model with other settings.
+        few_labels: whether it is made for few labels, and stands in their table alone.
         authors: settings that the authors set data set by data set, taken from the data set's entry: ``gain``,
             ``normalize_rows``.
         weight_decay: its own one; None if it is searched for like that of all others.
@@ -58,6 +63,8 @@ class System:
     model: type[Model]
     settings: Settings
     needs_graph: bool = False
+    ignores_graph: bool = False
+    few_labels: bool = False
     authors: tuple[str, ...] = ()
     weight_decay: float | None = None
 
@@ -69,7 +76,12 @@ class System:
     @property
     def uses_graph(self) -> bool:
         """Whether a given graph makes a difference."""
-        return self.model.uses_graph
+        return self.model.uses_graph and not self.ignores_graph
+
+    @property
+    def protocols(self) -> tuple[Protocol, ...]:
+        """Those that it can be run under: one that fits itself at once has no epochs to choose on the test nodes."""
+        return ("honest",) if self.model.solves else ("honest", "paper")
 
     def resolved(self, graph: bool, changes: dict[str, Any] | None = None) -> Any:
         """The settings with and without a given graph: the branch that hears it is left out where there is none."""
@@ -78,6 +90,8 @@ class System:
         settings = self.settings
         if isinstance(settings, NetSettings) and not graph:
             settings = settings.change(given=None)
+        if isinstance(settings, FusedSettings) and not graph:
+            settings = settings.without_graph()
         if isinstance(settings, GraphNetSettings) and settings.latent_edges is not None and not graph:
             settings = settings.change(keep_given=False)
         try:
@@ -106,6 +120,9 @@ _RELEASED = DCMNet.default.change(
     edge_form=None, dropout=0.0, input_dropout=0.5, encoder_dropout=0.5, normalize_rows=True,
 )  # fmt: skip
 _TOPK = DCMNet.default.change(sampler=TopK(), polygons=TopKPolygons(), edge_form="score")
+# Branches trained apart and fused late, one setting for all data sets (docs/fusion.md).
+_FUSED = FusedNet.default
+_without_latent = tuple(name for name in _FUSED.branches if "latent" not in name)
 
 SYSTEMS: dict[str, System] = {
     system.name: system
@@ -164,7 +181,29 @@ SYSTEMS: dict[str, System] = {
         System(
             "alpha-diffusion", "ours",
             "for few labels: features and labels diffused over the inputs' own latent graph, self-trained",
-            AlphaDiffusion, AlphaDiffusion.default,
+            AlphaDiffusion, AlphaDiffusion.default, few_labels=True,
+        ),
+        System(
+            "mlp-fused", "ablation", "three plain networks, trained apart and fused like this library's branches",
+            FusedNet, _FUSED.change(branches=("own", "own", "own")), ignores_graph=True,
+        ),
+        System(
+            "gcn-fused", "ablation", "three networks on the given graph, trained apart and fused alike", FusedNet,
+            _FUSED.change(branches=("convolved", "convolved", "convolved")), needs_graph=True,
+        ),
+        System(
+            "given-fused", "ablation",
+            "this library's branches, trained apart and fused, without those that hear an inferred graph", FusedNet,
+            _FUSED.change(branches=_without_latent), needs_graph=True,
+        ),
+        System(
+            "dcm-fused", "ours",
+            "this library's branches (own features, inferred graph, given graph), trained apart and fused late",
+            FusedNet, _FUSED,
+        ),
+        System(
+            "dcm-fused-cells", "ablation", "the same with a branch that hears inferred edges and polygons", FusedNet,
+            _FUSED.change(branches=("cells", *_FUSED.branches), polygons=EntmaxPolygons(polygon_share=0.5)),
         ),
     )
 }  # fmt: skip

@@ -1,6 +1,6 @@
 """What every model is and gives."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, NamedTuple, Protocol
 
 from torch import Tensor, nn
@@ -14,7 +14,7 @@ from latopo.nn.query_neighborhoods import QueryCells
 from latopo.nn.reset import reset
 from latopo.settings import Settings, changed
 
-__all__ = ["LossTerms", "Model", "ModelOutput", "Targets"]
+__all__ = ["LossTerms", "Model", "ModelOutput", "Targets", "TrainPart", "TrainedPart"]
 
 
 class ModelOutput(NamedTuple):
@@ -50,6 +50,54 @@ class Targets(Protocol):
 
     def loss(self, prediction: Tensor, index: Tensor) -> Tensor:
         """Mean loss of predictions at some nodes."""
+        ...
+
+
+class TrainedPart(NamedTuple):
+    """A part of a model, trained apart from the others.
+
+    Attributes:
+        model: with the weights of its best epoch, in evaluation mode.
+        score: accuracy, or R², on the nodes that chose the epoch.
+        loss: the task's loss there.
+    """
+
+    model: "Model"
+    score: float
+    loss: float
+
+
+class TrainPart(Protocol):
+    """Trains a part of a model apart from the others, as :func:`latopo.training.train` trains whole models."""
+
+    def __call__(
+        self,
+        build: "Callable[[], Model]",
+        x: Tensor,
+        edge_index: Tensor | None,
+        rows: Tensor | None,
+        train_index: Tensor,
+        selection_index: Tensor,
+        number: int,
+        *,
+        weight_decays: Sequence[float],
+        first_rung: int,
+        **settings: Any,
+    ) -> TrainedPart:
+        """Build and train.
+
+        Args:
+            build: makes the part; called under its seed.
+            x: what the part sees of all nodes.
+            edge_index: the graph that it hears, if it does.
+            rows: the only nodes that it needs to see while it is trained; None for all of them.
+            train_index: nodes to learn from.
+            selection_index: nodes that choose its epoch.
+            number: makes its random numbers others than those of other parts.
+            weight_decays: what to try; all start, and the best after the first rung goes on.
+            first_rung: epochs that each of them gets.
+            settings: of :class:`latopo.training.TrainingSettings`.
+        """
         ...
 
 
@@ -99,13 +147,17 @@ class Model(nn.Module):
         """Predict queries [Q, in_channels] that join the training rows, each on its own."""
         return self(x, None)
 
-    def solve(self, x: Tensor, targets: Targets, held_out: Tensor | None) -> float:
+    def solve(
+        self, x: Tensor, edge_index: Tensor | None, targets: Targets, held_out: Tensor | None, train_part: TrainPart
+    ) -> float:
         """Fit a model that ``solves`` to the training nodes; returns its loss there.
 
         Args:
             x: all rows.
+            edge_index: the given graph, each undirected edge once, or None.
             targets: the targets that may be seen.
             held_out: nodes to choose on that are not trained on; None if there are none.
+            train_part: trains a part of it by Adam, for a model whose parts are trained apart.
         """
         raise NotImplementedError(f"{type(self).__name__} must define solve, or be trained by Adam")
 

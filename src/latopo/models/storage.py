@@ -16,6 +16,7 @@ from latopo._version import __version__
 from latopo.errors import LatopoError
 from latopo.models.alpha_diffusion import AlphaDiffusion
 from latopo.models.branch_net import BranchNet, DCMNet, DGMNet
+from latopo.models.fused_net import FusedNet
 from latopo.models.gcn import GCN
 from latopo.models.graph_net import GraphNet
 from latopo.models.mlp import MLP
@@ -26,7 +27,7 @@ __all__ = ["load_model", "model_files", "save_model"]
 
 FORMAT = 2
 _CLASSES: dict[str, type[Model]] = {
-    cls.__name__: cls for cls in (MLP, GCN, BranchNet, DGMNet, DCMNet, AlphaDiffusion, GraphNet)
+    cls.__name__: cls for cls in (MLP, GCN, BranchNet, DGMNet, DCMNet, AlphaDiffusion, FusedNet, GraphNet)
 }
 _FORM = {"format": int, "class": {*_CLASSES}, "in_channels": int, "out_channels": int, "settings": object}
 

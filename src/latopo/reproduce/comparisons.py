@@ -39,6 +39,8 @@ def compare(
     lines: list[tuple[object, ...]] = []
     for model, dataset in product([model for model in shown if role[model] == "ours"], datasets):
         for row, protocol in product([row for row in rows if row.model == model], protocols):
+            if protocol not in row.protocols:
+                continue
             names = [name for name in baselines if row.graph or not find_system(name).needs_graph]
             tests = [_test(item, groups, (row, dataset, protocol), name) for name in names]
             place = (item.name, dataset, row.given, protocol, model)

@@ -51,7 +51,7 @@ def plan_units(
         rows = item.rows(_known(table, models, item, "models"))
         columns = item.columns(_known(table, datasets, item, "known_datasets"))
         for dataset, protocol, row in product(columns, choose(table, "protocol", PROTOCOLS, protocols), list(rows)):
-            if not item.has(row, dataset) or (values and row.value not in values):
+            if protocol not in row.protocols or not item.has(row, dataset) or (values and row.value not in values):
                 continue
             chosen = choose(table, "fold", FOLDS, folds), seeds_of(dataset) if seeds is None else seeds
             for fold, seed in product(*chosen):

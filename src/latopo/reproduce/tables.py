@@ -116,7 +116,10 @@ def build_table(
     if item.quantity == "homophily":
         rows.append(ResultRow("input", True))
     cells = pd.DataFrame(
-        [_cell(item, place, groups.get(place, ())) for place in product(rows, columns, protocols)],
+        [
+            _cell(item, place, groups.get(place, ()))
+            for place in product(rows, columns, protocols) if place[2] in place[0].protocols
+        ],
         columns=_COLUMNS, dtype=object,
     )  # fmt: skip
     ours = " and ".join(model for model in item.models if find_system(model).role == "ours")

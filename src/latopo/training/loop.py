@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import torch
@@ -149,6 +150,15 @@ class Trainer:
             objective = Objective(y, train_index, selection_index, num_classes, weight)
             self._prepare(model, _ordinary(x), edge_index, objective, settings)
 
+    @classmethod
+    def of(
+        cls, model: Model, x: Tensor, edge_index: Tensor | None, objective: Objective, settings: TrainingSettings
+    ) -> "Trainer":
+        """A training with an objective that is there already."""
+        trainer = cls.__new__(cls)
+        trainer._prepare(model, x, edge_index, objective, settings)
+        return trainer
+
     def _prepare(
         self,
         model: Model,
@@ -214,7 +224,10 @@ class Trainer:
         """One step of Adam, or the whole solution; the terms of the loss."""
         self.model.train()
         if self._optimizer is None:
-            solved = self.model.solve(self.x, self.objective, self.objective.held_out)
+            from latopo.training.parts import train_part
+
+            part = partial(train_part, self.objective, self.settings.seed)
+            solved = self.model.solve(self.x, self.edges, self.objective, self.objective.held_out, part)
             return {"loss": solved, "task_loss": solved}
         with self._random:
             terms = self._terms(self.model(self.x, self.edges))

@@ -1,5 +1,7 @@
 """What a training minimises and what it is scored by, on the nodes whose targets may be seen."""
 
+import copy
+
 import torch
 from torch import Tensor
 from torch.nn import functional
@@ -71,6 +73,21 @@ class Objective:
         """The selection nodes, unless the training nodes themselves select."""
         same = torch.equal(self.train_index, self.selection_index)
         return None if same else self.selection_index
+
+    def part(self, rows: Tensor | None, train_index: Tensor, selection_index: Tensor) -> "Objective":
+        """The same targets for other nodes to train and to select on, which must be among those that are known.
+
+        With ``rows`` the nodes are these alone, numbered in their order.
+        """
+        found = copy.copy(self)
+        found.train_index, found.selection_index = train_index, selection_index
+        if rows is None:
+            return found
+        place = torch.full_like(self.target, -1, dtype=torch.int64)
+        place[rows] = torch.arange(rows.numel(), device=rows.device)
+        found.train_index, found.selection_index = place[train_index], place[selection_index]
+        found.target, found.weight = self.target[rows], None if self.weight is None else self.weight[rows]
+        return found
 
     def loss(self, prediction: Tensor, index: Tensor) -> Tensor:
         """Mean loss of the predictions [N, classes] or [N, 1] at some nodes, a scalar tensor."""

@@ -16,6 +16,7 @@ from latopo.training.loop import OnEpoch, Trainer, TrainingResult
 from latopo.training.measure import kept_share
 from latopo.training.objective import score
 from latopo.training.run import Run
+from latopo.training.search import search_decay
 from latopo.training.seeding import plain_torch, seeded
 
 __all__ = ["FoldResult", "first_trainer", "new_model", "predictions", "run_fold"]
@@ -108,13 +109,7 @@ def run_fold(
     start = time.perf_counter()
     nodes = _split(data, run, fold)
     trainers = {decay: _trainer(data, run, nodes, decay, snapshot_epochs) for decay in sorted(run.weight_decays)}
-    search: dict[float, float] = {}
-    if len(trainers) > 1:
-        for decay, trainer in trainers.items():
-            trainer.advance(run.first_rung, on_epoch)
-            search[decay] = trainer.result().best_score
-    # Of equal scores the lower loss wins, then the smaller decay, which comes first.
-    decay = max(trainers, key=lambda decay: (search[decay], -trainers[decay].result().best_loss) if search else ())
+    decay, search = search_decay(trainers, run.first_rung, on_epoch)
     chosen = trainers[decay]
     chosen.advance(on_epoch=on_epoch)
     chosen.restore_best()

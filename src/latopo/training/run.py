@@ -59,7 +59,7 @@ class Run:
             raise LatopoError(f"{self.entry.title} is a table and has no graph; run it with --no-graph")
         if self.system.needs_graph and not self.graph:
             raise LatopoError(f"model {self.model} needs a graph; add --graph, or choose a model that infers one")
-        if self.system.model.solves and self.protocol == "paper":
+        if self.protocol not in self.system.protocols:
             raise LatopoError(
                 f"model {self.model} has no epochs to choose on the test nodes, as --protocol paper does; use honest"
             )

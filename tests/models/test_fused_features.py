@@ -1,0 +1,56 @@
+import numpy as np
+import pytest
+import torch
+
+from latopo.models.fused_features import blocks_of, see
+from latopo.models.settings import EntmaxPolygons
+
+ALL = ("own", "latent", "own+latent", "cells", "given", "adjacency", "given+adjacency", "convolved")
+
+
+@pytest.fixture(scope="module")
+def table():
+    generator = torch.Generator().manual_seed(0)
+    x = 5 + 3 * torch.randn(60, 4, generator=generator)
+    x[:, 1] += x[:, 0]
+    ring = torch.stack([torch.arange(60), (torch.arange(60) + 1) % 60]).sort(dim=0).values
+    return x, ring
+
+
+def test_every_branch_sees_finite_columns_of_one_spread(table):
+    seen = see(*table, ALL, None, EntmaxPolygons(max_length=3))
+    for name, features in seen.branches.items():
+        assert features.shape[0] == 60
+        assert bool(features.isfinite().all()), name
+    for name in ("latent", "given", "adjacency"):
+        assert seen.branches[name].std(0, correction=0).mean() == pytest.approx(0.5, rel=1e-4), name
+    torch.testing.assert_close(seen.branches["own"].std(0, correction=0), torch.ones(4))
+    assert seen.branches["own+latent"].shape[1] == 4 + seen.branches["latent"].shape[1]
+    assert seen.complex.num_polygons > 0
+
+
+def test_only_what_is_wanted_is_computed(table):
+    seen = see(table[0], None, ("own",), None, None)
+    assert seen.complex is None
+    assert seen.fitted.space is None
+    assert seen.fitted.factor == {}
+
+
+def test_fitted_rows_come_back_nearly_as_new_ones(table):
+    x = table[0]
+    seen = see(x, None, ("own", "latent", "own+latent"), None, None)
+    again, chosen = seen.fitted.join(x.double(), ("own", "latent", "own+latent"))
+    torch.testing.assert_close(again["own"].float(), seen.branches["own"])
+    assert chosen.shape == (60, 60)
+    correlation = np.corrcoef(again["latent"].flatten(), seen.branches["latent"].flatten())[0, 1]
+    assert correlation > 0.9
+
+
+def test_isolated_nodes_and_a_graph_without_edges(table):
+    seen = see(table[0], torch.zeros(2, 0, dtype=torch.int64), ("given", "adjacency"), None, None)
+    assert all(bool(features.isfinite().all()) for features in seen.branches.values())
+
+
+def test_blocks():
+    assert blocks_of("given+adjacency") == ("given", "adjacency")
+    assert blocks_of("own") == ("own",)
