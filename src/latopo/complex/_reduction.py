@@ -4,7 +4,8 @@ Each column is reduced by earlier ones until its highest row is nobody's pivot, 
 the rows of the column at work, so the highest row is found fast and only ever sinks.
 
 All that a reduction knows is in the arrays of :class:`Columns`, so a kernel returns after so many ``steps`` (entries
-that it read) and goes on at the next call, also in the middle of a column: Python answers Ctrl-C in between.
+that it read) and goes on at the next call, also in the middle of a column: Python answers Ctrl-C in between. Kernels
+take plain arrays and return nothing: what numba wraps for Python is where Ctrl-C would be lost.
 """
 
 import math
@@ -51,6 +52,14 @@ class Columns(NamedTuple):
         at = np.array([0, 0, _IDLE, 0])
         return cls(np.full(num_columns, -1, np.int64), nobody, np.zeros(num_rows + 1, np.int64), words, at)
 
+    def room(self, stored: Integers) -> Integers:
+        """The array of stored columns, larger if the one at work may not fit into it."""
+        _, rank, high, low = self.at
+        missing = self.bounds[rank] + 64 * (high - low + 1) - stored.size
+        if missing <= 0:
+            return stored
+        return np.concatenate([stored, np.empty(max(missing, stored.size), np.int64)])
+
     def done(self) -> bool:
         """Whether every column is reduced, or every row is a pivot, so that nothing is left of the others."""
         return bool(self.at[0] == self.pivots.size or self.at[1] == self.owner.size)
@@ -90,14 +99,24 @@ def reduce_gf2(pointer: Integers, row: Integers, num_rows: int) -> Integers:
     columns = Columns.begin(pointer.size - 1, num_rows)
     stored = np.empty(max(row.size, 1), dtype=np.int64)  # the reduced columns one after another, rows descending
     while not columns.done():
-        stored = _go_on_gf2(pointer, row, columns, stored, _SLICE)
+        stored = columns.room(stored)
+        _go_on_gf2(pointer, row, *columns, stored, _SLICE)
     return columns.pivots
 
 
 @njit(nogil=True, cache=True)
-def _go_on_gf2(pointer: Integers, row: Integers, columns: Columns, stored: Integers, steps: int) -> Integers:
-    """Reduce for so many steps; returns ``stored``, which may have grown."""
-    pivots, owner, bounds, words, at = columns
+def _go_on_gf2(
+    pointer: Integers,
+    row: Integers,
+    pivots: Integers,
+    owner: Integers,
+    bounds: Integers,
+    words: Words,
+    at: Integers,
+    stored: Integers,
+    steps: int,
+) -> None:
+    """Reduce for so many steps, or until ``stored`` has no room for the next column."""
     column, rank, high, low = at
     while column < pivots.size and rank < owner.size:
         if high == _IDLE:
@@ -116,16 +135,16 @@ def _go_on_gf2(pointer: Integers, row: Integers, columns: Columns, stored: Integ
             low = min(low, _flip(words, stored, bounds[other], bounds[other + 1])[1])
             steps -= bounds[other + 1] - bounds[other]
             pivot = -1
-        if pivot < 0 and high >= low:
+        full = bounds[rank] + 64 * (high - low + 1) > stored.size
+        if high >= low and (pivot < 0 or full):
             break
         if pivot >= 0:
             pivots[column], owner[pivot] = pivot, rank
-            stored, bounds[rank + 1] = _move_out(words, high, low, stored, bounds[rank])
+            bounds[rank + 1] = _move_out(words, high, low, stored, bounds[rank])
             steps -= bounds[rank + 1] - bounds[rank] + high - low
             rank += 1
         column, high = column + 1, _IDLE
     at[0], at[1], at[2], at[3] = column, rank, high, low
-    return stored
 
 
 @njit(nogil=True, cache=True)
@@ -140,24 +159,15 @@ def _flip(words: Words, rows: Integers, start: int, stop: int) -> tuple[int, int
 
 
 @njit(nogil=True, cache=True)
-def _move_out(words: Words, high: int, low: int, stored: Integers, used: int) -> tuple[Integers, int]:
-    """Append the set bits of ``words[low:high + 1]`` to ``stored`` (grown if needed), highest first, and clear them."""
+def _move_out(words: Words, high: int, low: int, stored: Integers, used: int) -> int:
+    """Append the set bits of ``words[low:high + 1]`` to ``stored``, highest first, and clear them; where they end."""
     for word in range(high, low - 1, -1):
         while words[word] != 0:
             bit = _top_bit(words[word])
             words[word] ^= np.uint64(1) << np.uint64(bit)
-            if used == stored.size:
-                stored = _grown(stored)
             stored[used] = 64 * word + bit
             used += 1
-    return stored, used
-
-
-@njit(nogil=True, cache=True)
-def _grown(array: Integers) -> Integers:
-    larger = np.empty(2 * array.size, dtype=np.int64)
-    larger[: array.size] = array
-    return larger
+    return used
 
 
 @njit(nogil=True, cache=True)
@@ -181,7 +191,8 @@ def reduce_over(pointer: Integers, row: Integers, value: Integers, num_rows: int
     stored = np.empty(max(row.size, 1), dtype=np.int64)
     values = np.empty_like(stored)
     while not columns.done():
-        stored, values = _go_on_over(pointer, row, value, prime, columns, work, stored, values, _SLICE // 4)
+        stored, values = columns.room(stored), columns.room(values)
+        _go_on_over(pointer, row, value, prime, *columns, work, stored, values, _SLICE // 4)
     return columns.pivots
 
 
@@ -191,14 +202,17 @@ def _go_on_over(
     row: Integers,
     value: Integers,
     prime: int,
-    columns: Columns,
+    pivots: Integers,
+    owner: Integers,
+    bounds: Integers,
+    words: Words,
+    at: Integers,
     work: Integers,
     stored: Integers,
     values: Integers,
     steps: int,
-) -> tuple[Integers, Integers]:
-    """Reduce for so many steps; returns ``stored`` and its ``values``, which may have grown."""
-    pivots, owner, bounds, words, at = columns
+) -> None:
+    """Reduce for so many steps, or until ``stored`` and its ``values`` have no room for the next column."""
     column, rank, high, low = at
     while column < pivots.size and rank < owner.size:
         if high == _IDLE:
@@ -222,23 +236,21 @@ def _go_on_over(
             lowest = _eliminate(work, words, high, low, stored, values, bounds[other], bounds[other + 1], prime)
             if lowest < 0:
                 pivots[column], at[0] = OVERFLOW, pivots.size
-                return stored, values
+                return
             low = min(low, lowest)
             steps -= bounds[other + 1] - bounds[other] + (64 * (high - low) if prime == 0 else 0)
             pivot = -1
-        if pivot < 0 and high >= low:
+        full = bounds[rank] + 64 * (high - low + 1) > stored.size
+        if high >= low and (pivot < 0 or full):
             break
         if pivot >= 0:
             pivots[column], owner[pivot] = pivot, rank
-            stored, used = _move_out(words, high, low, stored, bounds[rank])
-            while values.size < stored.size:
-                values = _grown(values)
+            used = _move_out(words, high, low, stored, bounds[rank])
             bounds[rank + 1] = _move_values(work, stored, values, bounds[rank], used, prime)
             steps -= used - bounds[rank] + high - low
             rank += 1
         column, high = column + 1, _IDLE
     at[0], at[1], at[2], at[3] = column, rank, high, low
-    return stored, values
 
 
 @njit(nogil=True, cache=True)
