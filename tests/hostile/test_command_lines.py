@@ -102,6 +102,8 @@ def test_ctrl_c_ends_a_command_within_two_seconds(job, tmp_path, sample):
             seconds = time.monotonic() - start
         finally:
             process.kill()
-        assert seconds < 2 * max(1.0, load), f"{seconds:.1f} s at load {load:.1f}"
+        limit = 2 * max(1.0, load) if LONG else 30  # the short form runs beside other tests
+        assert seconds < limit, f"{seconds:.1f} s at load {load:.1f}"
         assert process.returncode in (130, -2, 1), err  # a script of one's own ends with KeyboardInterrupt
-        assert "KeyboardInterrupt" in err or "latopo: stopped" in err
+        last = err.splitlines()[-1]
+        assert last == "KeyboardInterrupt" or last.startswith("latopo: stopped"), err
