@@ -97,6 +97,25 @@ def test_class_scores_have_not_passed_the_last_relu(x, house, polygons):
     assert bool((CellMessages(6, 5, edges=False, final_relu=False).double()(x, house) < 0).any())
 
 
+@pytest.mark.parametrize("concat", [True, False])
+def test_a_gated_layer_starts_as_a_graph_convolution_and_learns_to_open(x, house, cells, concat):
+    torch.manual_seed(0)
+    plain = CellMessages(6, 5, concat=concat, final_relu=False).double()
+    gated = CellMessages(6, 5, concat=concat, final_relu=False, gated=True).double()
+    gated.load_state_dict(plain.state_dict() | {"gate": torch.zeros(())})
+    nodes, full = plain.node_convs[0](x, cells), plain(x, cells)
+    closed = gated(x, cells)
+    assert torch.equal(closed[:, :5], nodes)
+    assert not bool(closed[:, 5:].any())
+    closed.sum().backward()
+    assert gated.gate.grad != 0
+    with torch.no_grad():
+        gated.gate.fill_(1.0)
+    torch.testing.assert_close(gated(x, cells), full)
+    gated.reset_parameters()
+    assert gated.gate == 0
+
+
 # Other convolutions
 
 

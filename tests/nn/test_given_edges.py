@@ -37,6 +37,16 @@ def test_kept_edges_are_in_the_complex(points, ring, relaxation):
     assert all(torch.isfinite(p.grad).all() for p in module.parameters() if p.grad is not None)
 
 
+def test_keeping_starts_as_the_graph_convolution_of_all_edges(points, ring):
+    """So the layer can take the place of one."""
+    module = layer("keep", concat=False, final_relu=False)
+    out, cells = module(points, ring)
+    torch.testing.assert_close(out, module.messages.node_convs[0](points, cells.edge_index, cells.edge_prob))
+    assert module.messages.gate == 0
+    assert layer("only").messages.gate == 0
+    assert layer("encode").messages.gate is None
+
+
 def test_polygons_close_with_given_edges(points, ring):
     polygons = PolygonInference(4, sampler="all")
     found = layer("keep", polygons=polygons).infer(points, ring)

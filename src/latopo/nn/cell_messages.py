@@ -53,6 +53,8 @@ class CellMessages(nn.Module):
             edges ↔ polygons. By default (the paper) polygons only say which edges hear each other.
         edges: whether there are messages between edges; without them the output is :math:`\mathbf{X}_{0,int}`.
         concat: whether the two halves stand side by side or are summed.
+        gated: whether what comes down from the edges is multiplied by a learned scalar that starts at 0: the layer
+            starts as a graph convolution, and opens the way over the edges as far as that helps.
         dropout: between rounds.
         lift: whether edges get the mean or the sum of their ends, and nodes that of their edges.
         detach_edges: whether edges take the features of nodes without gradient.
@@ -83,6 +85,7 @@ class CellMessages(nn.Module):
         edges: bool = True,
         polygons: int | None = None,
         concat: bool = True,
+        gated: bool = False,
         dropout: Chance = 0.0,
         lift: Aggregation = "mean",
         detach_edges: bool = False,
@@ -108,10 +111,13 @@ class CellMessages(nn.Module):
         if polygons is not None:
             self.polygon_convs = nn.ModuleList(PolygonConv(out_channels, polygons) for _ in range(rounds))
         self.downlift = Downlift(lift)
+        self.gate = nn.Parameter(torch.zeros(())) if gated and edges else None
 
     def reset_parameters(self) -> None:
-        """Initialise every layer anew."""
+        """Initialise every layer anew, and close the gate."""
         reset(*self.children())
+        if self.gate is not None:
+            nn.init.zeros_(self.gate)
 
     def forward(self, x: Tensor, cells: CellComplex | Neighborhoods) -> Tensor:
         """Features of every node."""
@@ -130,6 +136,7 @@ class CellMessages(nn.Module):
         lifted = self.uplift(x.detach() if self.detach_edges else x, neighborhoods)
         edges, polygons = self._edge_rounds(lifted, neighborhoods)
         down = self.downlift(edges, neighborhoods)
+        down = down if self.gate is None else self.gate * down
         return CellFeatures(torch.cat([nodes, down], dim=1) if self.concat else nodes + down, edges, polygons)
 
     def _edge_rounds(self, edges: Tensor, neighborhoods: Neighborhoods) -> tuple[Tensor, Tensor | None]:

@@ -39,7 +39,8 @@ class DCM(nn.Module):
             in it; for a graph that may be wrong. ``"keep"``: its edges are in the complex beside the inferred ones,
             with probability 1 or their ``edge_weight``, and polygons may close with them; for a graph that is right as
             far as it goes, and wherever the layer takes the place of a graph convolution. ``"only"``: the complex has
-            no other edges, and only polygons are inferred; for rings of molecules.
+            no other edges, and only polygons are inferred; for rings of molecules. With both the layer starts as the
+            graph convolution on its edges (``gated`` of :class:`~latopo.nn.CellMessages`).
         relaxation: how probabilities enter message passing. ``"weighted"`` and ``"straight_through"`` let the task's
             loss reach the topology; ``"none"`` (the paper) needs a :class:`~latopo.nn.TopologyLoss`.
         polygon_features: whether polygons have features and messages of their own, with an embedding of their length
@@ -99,7 +100,7 @@ class DCM(nn.Module):
         self.topology = TopologyInference(graph, polygons, keep_given=given_edges != "encode")
         self.messages = CellMessages(
             in_channels, out_channels, rounds, polygons=polygons.max_length if polygon_features else None,
-            concat=concat, dropout=dropout, final_relu=final_relu, node_conv=node_conv, edge_conv=edge_conv,
+            concat=concat, gated=given_edges != "encode", dropout=dropout, final_relu=final_relu, node_conv=node_conv, edge_conv=edge_conv,
         )  # fmt: skip
 
     __prepare_scriptable__ = refuse_script
