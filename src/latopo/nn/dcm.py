@@ -100,7 +100,8 @@ class DCM(nn.Module):
         self.topology = TopologyInference(graph, polygons, keep_given=given_edges != "encode")
         self.messages = CellMessages(
             in_channels, out_channels, rounds, polygons=polygons.max_length if polygon_features else None,
-            concat=concat, gated=given_edges != "encode", dropout=dropout, final_relu=final_relu, node_conv=node_conv, edge_conv=edge_conv,
+            concat=concat, gated=given_edges != "encode", dropout=dropout, final_relu=final_relu, node_conv=node_conv,
+            edge_conv=edge_conv,
         )  # fmt: skip
 
     __prepare_scriptable__ = refuse_script
