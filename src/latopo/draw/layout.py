@@ -101,9 +101,11 @@ def _place(graph: csr_array, generator: np.random.Generator) -> FloatArray:
 
 def _initial(graph: csr_array, generator: np.random.Generator) -> FloatArray:
     size = graph.shape[0]
+    narrow = graph.indices.astype(np.int32), graph.indptr.astype(np.int32)  # older versions of scipy take no others
+    paths = csr_array((graph.data, *narrow), shape=graph.shape)
     pivots = generator.permutation(size)[:_PIVOTS]
     blocks = row_blocks(pivots.size, _MOST_HOPS // size)  # a call does not answer Ctrl-C
-    hops = np.vstack([dijkstra(graph, unweighted=True, indices=pivots[first:last]) for first, last in blocks]).T
+    hops = np.vstack([dijkstra(paths, unweighted=True, indices=pivots[first:last]) for first, last in blocks]).T
     squares = hops**2
     centered = squares.mean(axis=0) + squares.mean(axis=1, keepdims=True) - squares.mean() - squares
     # einsum, not @: BLAS may add in another order with another number of threads.
