@@ -1,5 +1,9 @@
 """The examples run, for a few steps."""
 
+import contextlib
+import doctest
+import io
+import re
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
@@ -27,6 +31,20 @@ def test_example(name, options, shown, capsys):
     example(name).main(**options)
     text = capsys.readouterr().out
     assert all(part in text for part in shown), text
+
+
+def test_the_first_lines_of_the_readme():
+    """They are run, and what stands under them comes out, up to what another kind of CPU may round differently."""
+    readme = (EXAMPLES.parent / "README.md").read_text(encoding="utf-8")
+    names, compared = {}, 0
+    for shown in doctest.DocTestParser().get_examples(readme.replace("```", "")):
+        printed = io.StringIO()
+        with contextlib.redirect_stdout(printed):
+            exec(compile(shown.source, "README.md", "single"), names)
+        wanted, found = (re.findall(r"[\d.]+", text) for text in (shown.want, printed.getvalue()))
+        assert [float(number) for number in found] == pytest.approx([float(number) for number in wanted], rel=0.05)
+        compared += len(wanted)
+    assert compared == 7
 
 
 def test_the_layer_of_the_readme():
