@@ -6,7 +6,7 @@ TORCH ?= torch==2.13.0
 BIN = $(VENV)/bin
 READY = $(VENV)/.ready
 
-.PHONY: run test lint docs bench hostile clean
+.PHONY: run test lint docs bench hostile coverage clean
 
 run: $(READY)
 	$(BIN)/latopo fit digits --labels 5 --out runs/digits --overwrite
@@ -31,13 +31,20 @@ docs: $(READY)
 hostile: $(READY)
 	LATOPO_HOSTILE=long OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto tests/hostile
 
+# Lines that the tests of the method's packages run. Compiled kernels are seen only where the interpreter runs them, so
+# some tests run again without the compiler; for all kernels that would take too long.
+METHOD = entmax cycles neighbors complex nn semi models
+coverage: $(READY)
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --cov --cov-report= $(METHOD:%=tests/%) $(METHOD:%=src/latopo/%)
+	NUMBA_DISABLE_JIT=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --cov --cov-append --deselect tests/entmax/test_kernels.py::test_weights_of_the_gradient tests/entmax tests/cycles/test__kernels.py
+
 bench: $(READY)
 	$(BIN)/latopo bench --peers benchmarks/peers --out benchmarks
 
 $(READY): pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip
-	$(BIN)/python -m pip install --quiet "$(TORCH)"
+	$(BIN)/python -m pip install --quiet $(TORCH)
 	$(BIN)/python -m pip install --quiet --editable ".[dev]"
 	touch $(READY)
 

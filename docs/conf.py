@@ -62,7 +62,13 @@ copybutton_prompt_is_regexp = True
 
 # Pages that live elsewhere in the repository are included by one of the site's; links to them are for readers of the
 # repository too, so they are only turned around here.
-_ELSEWHERE = {"../results/README.md": "records.md", "../benchmarks/README.md": "performance.md", "../docs/": ""}
+_ELSEWHERE = {
+    "../results/README.md": "records.md",
+    "../benchmarks/README.md": "performance.md",
+    "../docs/": "",
+    "docs/": "",
+    "CONTRIBUTING.md": "contributing.md",
+}
 
 
 def _turn_links(text: str) -> str:
