@@ -75,6 +75,19 @@ def test_a_table_becomes_a_run(latopo, tmp_path):
     assert (metrics["training_rows"], metrics["held_out_rows"], metrics["edges"]) == (24, 6, len(edges) - 1)
 
 
+def test_columns_are_kept_only_if_asked_for(latopo, tmp_path):
+    (tmp_path / "flowers.csv").write_text(to_text(flower_rows(30)))
+    command = ["fit", "flowers.csv", "--target", "species", "--id", "name", "--out", "run", *QUICK]
+    assert latopo(*command, "--keep-columns", "--drop", "width")[0] == 0
+    kept = json.loads((tmp_path / "run" / "columns.json").read_text())
+    assert [column["name"] for column in kept] == ["length", "colour"]
+    assert latopo("report", "run")[0] == 0
+    assert "Privacy:" in (tmp_path / "run" / "report.html").read_text()
+    assert latopo(*command, "--overwrite")[0] == 0
+    assert not (tmp_path / "run" / "columns.json").exists()  # nothing of the earlier run is left
+    assert "Privacy:" in " ".join(latopo("fit", "--help")[1].split())
+
+
 def test_embedded_data_set_regression_and_picture(latopo, tmp_path):
     pytest.importorskip("matplotlib")
     code, out, _ = latopo("fit", "diabetes", "--max-anchors", "60", *QUICK)

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from latopo.report import Points, ReportData, ShownCell, ShownRow, ShownTable, write_report
+from latopo.report import Column, Points, ReportData, ShownCell, ShownRow, ShownTable, write_report
 
 playwright = pytest.importorskip("playwright.sync_api")
 
@@ -195,7 +195,7 @@ def test_filters_hide_the_right_cells(visit, run):
 
 def test_probability_filters_keep_the_probable_cells(visit, run):
     page = visit(run)
-    page.locator("[data-kind='polygon']").fill("50")  # √(0.05 · 0.75) ≈ 0.19
+    page.locator("[data-kind='polygon']").fill("50")  # √(0.067 · 1) ≈ 0.26
     assert cells(state(page)["polygons"]) == [(0, 1, 2)]
     assert len(state(page)["edges"]) == 7
     page.locator("[data-kind='edge']").fill("100")  # the most probable one is still there
@@ -222,7 +222,7 @@ def test_the_strongest_polygon_is_one_click_away(visit, run):
     page = visit(run)
     page.locator(".card .show-polygon").click()
     assert state(page)["highlighted"] == [0, 1, 2]
-    assert "probability\n0.75" in page.locator("#selected").inner_text()
+    assert "strength\n1" in page.locator("#selected").inner_text()
     page.locator(".card .point").first.click()
     assert state(page)["selected"] == 0
 
@@ -324,6 +324,55 @@ def test_points_without_any_facts(visit, run):
     assert page.locator("#classes").is_hidden()
     hover(page, 5)
     wait_until(page, "latopo.state().hovered === 5")
+
+
+def with_columns(run):
+    columns = (Column("size", (1.5, 2.0, None, 4.0, 5.0, 6.0)), Column(EVIL, (EVIL, *"bcdef")))
+    return replace(run, points=replace(run.points, columns=columns + (Column("long", ("x" * 200,) * 6),) * 5))
+
+
+def test_a_chosen_point_shows_its_columns_beside_those_of_similar_rows(visit, run):
+    page = visit(with_columns(run))
+    values = page.locator("#values")
+    assert values.is_hidden()
+    page.locator("#canvas").focus()
+    page.keyboard.press("n")
+    rows = [[cell.inner_text() for cell in row.locator("th, td").all()[:3]] for row in values.locator("tr").all()]
+    # Its edges have the probabilities 0.9 (bob) and 0.8 (cyd); of cyd there is no size.
+    assert rows == [["row", "size", EVIL], ["ada", "1.5", EVIL], ["bob", "2", "b"], ["cyd", "", "c"]]
+    values.get_by_role("button", name="bob").click()
+    assert state(page)["selected"] == 1
+    page.locator("#polygons .show-polygon").nth(1).click()
+    assert [head.inner_text() for head in values.locator("tbody th").all()] == ["cyd", "<b>dan</b>", "eve", "fay"]
+    assert page.locator("img").count() == 0
+    page.locator("#canvas").focus()
+    page.keyboard.press("Escape")
+    assert values.is_hidden()
+
+
+def test_wide_tables_scroll_on_narrow_screens(visit, run):
+    page = visit(with_columns(run), width=375, height=700)
+    page.locator("#canvas").focus()
+    page.keyboard.press("n")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 375
+    for place in ("#values .scroll", "#polygons .scroll"):
+        width, room = page.evaluate(
+            f"(() => {{ const b = document.querySelector('{place}'); return [b.scrollWidth, b.clientWidth]; }})()"
+        )
+        assert width > room
+
+
+def test_points_without_a_label_are_coloured_by_their_prediction(visit, run):
+    labelled = np.array([True, True, False, True, False, False])
+    page = visit(replace(run, points=replace(run.points, labelled=labelled)))
+    # Classes 0 and 1, by label or prediction: 0 1 5 and 2 3 4.
+    assert page.locator("#classes .count").all_inner_texts() == ["3", "3", "3", "3"]
+    assert page.locator("#classes .look").all_inner_texts() == ["labelled\n3", "predicted\n3"]
+    page.locator("[data-class='1']").uncheck()
+    assert cells(state(page)["edges"]) == [(0, 1)]
+    hover(page, 5)
+    wait_until(page, "latopo.state().hovered === 5")
+    assert page.locator("#coloring option").first.inner_text() == "label or prediction"
 
 
 def test_tables_sort_and_show_folds(visit):

@@ -8,7 +8,14 @@ from hypothesis import strategies as st
 
 from latopo import CellComplex
 from latopo.report import Points
-from latopo.report.facts import chance_agreement, measure_complex, ring_purity, strongest_polygons
+from latopo.report.facts import (
+    chance_agreement,
+    measure_complex,
+    ring_purity,
+    strongest_polygons,
+    value_agreement,
+    with_strengths,
+)
 
 
 @given(st.lists(st.integers(-1, 3), min_size=4, max_size=9), st.integers(2, 4))
@@ -82,7 +89,7 @@ def test_facts_of_the_last_moment(run):
 def test_strongest_polygons_are_sorted_by_probability(run):
     first, second = strongest_polygons(run.complex, 20)
     assert first.corners == (0, 1, 2)
-    assert first.probability == pytest.approx(0.75)
+    assert first.strength == pytest.approx(0.75)
     assert second.corners == (2, 3, 4, 5)
     assert [item.corners for item in strongest_polygons(run.complex, 1)] == [(0, 1, 2)]
     assert [item.corners for item in strongest_polygons(run.complex, 20, among=torch.tensor([1]))] == [(2, 3, 4, 5)]
@@ -92,3 +99,40 @@ def test_strongest_polygons_prefers_long_ones_that_are_more_probable(run):
     cx = run.complex
     swapped = CellComplex(6, cx.edge_index, cx.polygons, cx.edge_prob, torch.tensor([0.1, 0.2]))
     assert strongest_polygons(swapped, 1)[0].corners == (2, 3, 4, 5)
+
+
+def test_strengths_are_shares_of_the_largest(run):
+    assert with_strengths(run.complex).polygon_prob.tolist() == pytest.approx([1.0, 0.05 / 0.75])
+    assert torch.equal(with_strengths(run.complex).edge_prob, run.complex.edge_prob)
+    bare = run.complex.with_probabilities(run.complex.edge_prob)
+    assert with_strengths(bare).polygon_prob is None
+
+
+@pytest.mark.parametrize("weighed", [False, True])
+def test_agreement_with_values_is_the_correlation_over_both_directions(weighed):
+    random = np.random.RandomState(0)
+    edges = np.unique(np.sort(random.randint(30, size=(80, 2))), axis=0)
+    edges = edges[edges[:, 0] < edges[:, 1]]
+    weight, values = random.rand(len(edges)), random.randn(30)
+    values[3] = np.nan
+    prob = torch.from_numpy(weight) if weighed else None
+    found = value_agreement(CellComplex(30, torch.from_numpy(edges.T), edge_prob=prob), values)
+    known = ~np.isin(edges, [3]).any(axis=1)
+    both = np.concatenate([edges[known], edges[known][:, ::-1]])
+    shares = np.tile(weight[known] if weighed else np.ones(known.sum()), 2)
+    expected = np.cov(values[both].T, aweights=shares)
+    assert found.correlation == pytest.approx(expected[0, 1] / expected[0, 0])
+    assert found.counted == known.sum()
+
+
+def test_agreement_tells_structure_from_chance():
+    line = CellComplex(200, torch.stack([torch.arange(199), torch.arange(1, 200)]))
+    smooth, random = np.linspace(0, 1, 200) * 1e300, np.random.RandomState(0).rand(200)
+    assert value_agreement(line, smooth).correlation > 0.99
+    assert 0.05 < value_agreement(line, smooth).chance < 0.2
+    by_chance = value_agreement(line, random)
+    assert abs(by_chance.correlation) < 2 * by_chance.chance
+    assert value_agreement(line, np.where(np.arange(200) % 2, 1.0, 0.0)).correlation == pytest.approx(-1)
+    assert value_agreement(line, np.full(200, 3.0)) is None
+    assert value_agreement(line, np.full(200, np.nan)) is None
+    assert value_agreement(CellComplex(200, torch.zeros(2, 0, dtype=torch.int64)), random) is None

@@ -50,6 +50,32 @@ def test_targets_predictions_and_epochs_are_shown_where_they_are_kept(folder):
     assert "1 of 2 training points" in page
 
 
+def test_kept_columns_and_hidden_labels_are_shown(folder):
+    points = {"target": ["cat", None, None], "prediction": ["cat", "cat", "dog"], "hidden": [None, "dog", "dog"]}
+    (folder / "points.json").write_text(json.dumps(points))
+    columns = [{"name": "<b>size</b>", "values": [1.5, None, 3]}, {"name": "kind", "values": ["a", "b", "c"]}]
+    (folder / "columns.json").write_text(json.dumps(columns))
+    data = read_run(folder)
+    assert [(column.name, column.values) for column in data.points.columns] == [
+        ("<b>size</b>", (1.5, None, 3)),
+        ("kind", ("a", "b", "c")),
+    ]
+    assert data.points.labels.tolist() == [0, 1, 1]
+    assert data.points.labelled.tolist() == [True, False, False]
+    page = build_page(data)
+    assert "the diagonal is correct: 1 of 2 test points" in page
+    assert "The model never saw them." in page
+    assert "Privacy:" in page
+    assert "<b>size" not in page
+
+
+def test_columns_of_other_rows_are_refused(folder):
+    (folder / "points.json").write_text(json.dumps({"target": ["a", "b", "a"], "prediction": ["a", "b", "a"]}))
+    (folder / "columns.json").write_text(json.dumps([{"name": "size", "values": [1]}]))
+    with pytest.raises(LatopoError, match="the column 'size' has 1 entries, but labels has 3"):
+        read_run(folder)
+
+
 @pytest.mark.parametrize(
     ("changes", "expected"),
     [
@@ -94,6 +120,9 @@ def test_values_are_read_as_values(folder):
         ("anchors.json", 5),
         ("points.json", {}),
         ("history.json", [1]),
+        ("columns.json", [{"name": "size"}]),
+        ("columns.json", [{"name": "size", "values": [[1]]}]),
+        ("columns.json", {"size": [1, 2, 3]}),
     ],
 )
 def test_a_damaged_file_is_named(folder, name, content):

@@ -1,4 +1,5 @@
 import base64
+import json
 import zlib
 
 import numpy as np
@@ -14,6 +15,15 @@ def unpack(packer, reference):
     content = zlib.decompress(base64.b64decode(packer.text()))
     kind = reference["type"].removesuffix("Array").lower()
     return np.frombuffer(content, kind, reference["length"], reference["at"])
+
+
+@given(st.lists(st.text(), max_size=5))
+def test_texts_come_back(texts):
+    packer = Packer()
+    packer.integers(np.array([1, 2, 3]))
+    reference = packer.texts(texts)
+    assert json.loads(unpack(packer, {**reference, "type": "Uint8Array"}).tobytes()) == texts
+    assert reference["type"] == "Texts"
 
 
 @given(st.lists(st.lists(st.integers(-(2**31), 2**32 - 1).filter(lambda n: n < 2**31), max_size=5), max_size=4))

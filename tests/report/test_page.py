@@ -13,6 +13,7 @@ from latopo import CellComplex, induced_cycles
 from latopo.draw import Snapshot
 from latopo.report import (
     Baseline,
+    Column,
     Points,
     ReportData,
     Score,
@@ -66,7 +67,13 @@ def named(run, text):
         title=text,
         story=(text,),
         score=Score(0.5, where=text, baselines=(Baseline(text, 0.25, text),)),
-        points=replace(run.points, class_names=(text, "second"), names=(text,) * 6),
+        points=replace(
+            run.points,
+            class_names=(text, "second"),
+            names=(text,) * 6,
+            labelled=np.arange(6) < 2,
+            columns=(Column(text, (text,) * 6), Column("size", (1.0, 1.0, 1.0, 5.0, 6.0, None))),
+        ),
         snapshots=tuple(replace(snapshot, title=text) for snapshot in run.snapshots),
         histories={text: run.histories["fold 0"]},
         settings={text: text},
@@ -131,7 +138,10 @@ def test_the_answers_are_sentences(run):
     assert (
         "their standard deviation is 12.5 points. It is 25.0 points better than “mlp” (a plain network, 25 %)." in text
     )
-    assert "Yes, strongly. 80 % of the edges join two points of the same class; by chance it would be 40 %." in text
+    assert (
+        "Yes, strongly. 80 % of the 5 edges between points of known class join two points of the same class; by chance "
+        "it would be 40 %." in text
+    )
     assert (
         "100 % of the triangles have all their corners in one class; by chance it would be 10 %, and among all "
         "triangles in this graph it is 100 %." in text
@@ -140,16 +150,14 @@ def test_the_answers_are_sentences(run):
         "The complex joins 6 points with 7 edges and 2 polygons (1 triangle, 1 square). A point has 2.3 neighbours on "
         "average." in text
     )
-    assert (
-        "It is the triangle of ada, bob and cyd (probability 0.75); all its corners have the same class: <img" in text
-    )
+    assert "It is the triangle of ada, bob and cyd; all its corners have the same class: <img" in text
 
 
 def test_the_answers_fit_small_and_unlabelled_complexes(run):
     lonely = text_of(build_page(replace(run, shown=0)))
     assert "2 edges and 0 polygons. A point has 0.7 neighbours on average. 3 points have no neighbour at all." in lonely
     bare = text_of(build_page(replace(run, points=None)))
-    assert "It is the triangle of 0, 1 and 2 (probability 0.75)." in bare
+    assert "It is the triangle of 0, 1 and 2." in bare
     assert "agree with the classes?" not in bare
     mixed = replace(run.points, labels=np.array([0, 1, -1, 0, 0, 0]))
     assert "; their classes are <img src=x onerror=alert(1)>, second, unknown." in text_of(
@@ -182,6 +190,41 @@ def test_regression_has_no_classes_but_a_page(run):
     page = build_page(replace(run, points=points, confusion=None))
     assert "Edges within a class" not in page
     assert "Strongest polygon" in page
+
+
+def test_regression_says_whether_the_structure_agrees_with_the_values(run):
+    values = Points(np.array([0.0, 0.1, 0.2, 5.0, 5.1, 5.2]), predictions=np.arange(6.0))
+    text = text_of(build_page(replace(run, points=values)))
+    assert "Does the structure agree with the values?" in text
+    assert "Correlation of values across edges0.58" in text
+    assert "have a correlation of 0.58, edges weighed by their probability" in text
+    assert "agree with the values?" not in text_of(build_page(run))
+    table = re.search(r"<caption>Topology over the training.*?</table>", build_page(replace(run, points=values)), re.S)
+    assert "homophily" not in table[0]
+
+
+def test_polygons_have_strengths_and_what_their_members_share(run):
+    text = text_of(build_page(run))
+    assert "The 2 strongest polygons" in text
+    assert "strength" in text
+    rows = re.findall(r"<td>(triangle|square)</td><td>(.*?)</td>", build_page(run))
+    assert rows == [("triangle", "1"), ("square", "0.0667")]  # 0.05 / 0.75
+    own = re.findall(r"<td>(triangle|square)</td><td>(.*?)</td>", build_page(replace(run, learned=False)))
+    assert own == [("triangle", "0.75"), ("square", "0.05")]
+    columns = (Column("size", (1.0, 1.0, 1.0, 5.0, 6.0, None)), Column("free", tuple("abcdef")))
+    shared = text_of(build_page(replace(run, points=replace(run.points, columns=columns))))
+    assert "of 2 columns they are closer than 19 of 20 groups of 3 random points" in shared
+    assert shared.count("of 2 columns") == 3  # in the answers, and once for each polygon
+    assert "Privacy: this file holds the columns’ values" in shared
+    assert "in common" not in text
+
+
+def test_rows_without_a_label_are_shown_by_their_prediction(run):
+    points = replace(run.points, labelled=np.array([True, False, False, True, True, False]))
+    text = text_of(build_page(replace(run, points=points)))
+    assert "their classes are <img src=x onerror=alert(1)>, <img src=x onerror=alert(1)>, second (some" in text
+    assert "2 predicted" in text
+    assert "Outlined points came with a label" in text
 
 
 def test_comparison_counts_cells(run):

@@ -1,8 +1,20 @@
 import pytest
 
 from latopo.report import Baseline, Score
-from latopo.report.facts import Purity
-from latopo.report.words import against, percent, probability, score_distance, score_figure, score_text, verdict
+from latopo.report.common import CommonGround
+from latopo.report.facts import Agreement, Facts, Purity
+from latopo.report.words import (
+    against,
+    counted,
+    in_common,
+    percent,
+    probability,
+    score_distance,
+    score_figure,
+    score_text,
+    value_verdict,
+    verdict,
+)
 
 
 @pytest.mark.parametrize(
@@ -48,6 +60,27 @@ def test_r2_is_compared_without_points():
 )
 def test_verdict_measures_the_way_from_chance_to_perfect(pure, word):
     assert verdict(Purity(2, pure, 100, 0.25)).startswith(word)
+
+
+@pytest.mark.parametrize(
+    ("correlation", "word"),
+    [(0.8, "Yes, strongly."), (0.4, "Partly."), (0.15, "A little."), (0.05, "Hardly"), (-0.5, "No: joined points")],
+)
+def test_values_are_judged_beside_chance(correlation, word):
+    assert value_verdict(Agreement(correlation, 0.1, 50)).startswith(word)
+    assert value_verdict(Agreement(correlation, 0.9, 5)).startswith("Hardly")
+
+
+def test_few_counted_cells_are_said():
+    facts = Facts(5, 8, {3: 2}, 0, (1, 0, 0), 1)
+    assert counted(Purity(2, 1, 8, 0.5), facts) == "edges"
+    assert counted(Purity(2, 1, 3, 0.5), facts) == "3 edges between points of known class"
+    assert counted(Purity(3, 1, 1, 0.5), facts) == "1 triangle between points of known class"
+
+
+def test_nothing_in_common_is_said():
+    assert in_common(CommonGround((), 4), 3).startswith("In none of 4 columns they are closer")
+    assert in_common(CommonGround(("a 1",) * 5, 9), 3).endswith("a 1; a 1; a 1; and 2 more.")
 
 
 def test_verdict_without_edges_or_with_one_class():

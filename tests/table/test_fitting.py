@@ -42,6 +42,15 @@ def test_scores_stand_beside_baselines():
     assert list(numbers.metrics["held_out"]) == ["latopo", "ridge regression", "mean"]
 
 
+def test_columns_are_kept_if_asked_for():
+    request = FitRequest("y", parameters=QUICK, drop=("colour",), keep_columns=True)
+    result = fit_table(TABLE, request, lambda line: None)
+    assert [column.name for column in result.columns] == [name for name in TABLE if name not in ("y", "colour")]
+    rows = [int(name) - 1 for name in result.run.anchor_ids]
+    assert result.columns[0].values == TABLE["x"].astype(float)[rows].tolist()
+    assert fit_table(TABLE, FitRequest("y", parameters=QUICK), lambda line: None).columns is None
+
+
 def test_weights_and_balance():
     weighted = TABLE.assign(w=[str(row % 3) for row in range(ROWS)])
     request = FitRequest("y", test_fraction=0.0, parameters=QUICK, weight_column="w", class_weight="balanced")

@@ -42,6 +42,14 @@ def fit(
         int | None,
         typer.Option(help="Fit a random sample of this many rows; by default of 100,000, if there are more."),
     ] = None,
+    keep_columns: Annotated[
+        bool,
+        typer.Option(
+            "--keep-columns",
+            help="Keep the columns' values of the rows, so that the report can show them. Privacy: whoever gets the "
+            "run or its report can then read these rows; columns named by --drop are not kept.",
+        ),
+    ] = False,
     seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Seed of everything random.")] = 0,
     overwrite: Annotated[bool, typer.Option(help="Replace a run that is already in the folder.")] = False,
     quiet: Annotated[bool, typer.Option(help="Print only the score.")] = False,
@@ -68,7 +76,7 @@ def fit(
         parameters["max_epochs"] = epochs
     request = FitRequest(
         target, task, tuple(drop or ()), tuple(categorical or ()), id_column, graph, encoding, test_fraction, seed,
-        labels, parameters, weight_column, class_weight,
+        labels, parameters, weight_column, class_weight, keep_columns,
     )  # fmt: skip
     result = fit_table(
         frame,

@@ -4,13 +4,15 @@ The way of the data: a run folder → :class:`ReportData` (:mod:`~latopo.report.
 templates, filled by :func:`write_report`.
 """
 
+from latopo.report.fitted import describe_fit
 from latopo.report.own_complex import describe_complex
 from latopo.report.page import build_page, is_report, write_report
 from latopo.report.read_run import read_run
-from latopo.report.report_data import Baseline, Points, ReportData, Score, ShownCell, ShownRow, ShownTable
+from latopo.report.report_data import Baseline, Column, Points, ReportData, Score, ShownCell, ShownRow, ShownTable
 
 __all__ = [
     "Baseline",
+    "Column",
     "Points",
     "ReportData",
     "Score",
@@ -19,6 +21,7 @@ __all__ = [
     "ShownTable",
     "build_page",
     "describe_complex",
+    "describe_fit",
     "is_report",
     "read_run",
     "write_report",

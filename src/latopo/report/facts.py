@@ -9,10 +9,22 @@ from torch import Tensor
 
 from latopo.complex import CellComplex
 from latopo.cycles import count_induced_cycles, induced_cycles
-from latopo.report.report_data import IntArray, Points
+from latopo.report.report_data import FloatArray, IntArray, Points
 
-__all__ = ["Facts", "Polygon", "Purity", "chance_agreement", "measure_complex", "ring_purity", "strongest_polygons"]
+__all__ = [
+    "Agreement",
+    "Facts",
+    "Polygon",
+    "Purity",
+    "chance_agreement",
+    "measure_complex",
+    "ring_purity",
+    "strongest_polygons",
+    "value_agreement",
+    "with_strengths",
+]
 
+_PAIRINGS = 200  # random ones, to tell what chance gives
 # Comparing with all rings of the graph must not take longer than the rest of the report.
 _MOST_RINGS = 300_000
 
@@ -31,6 +43,14 @@ class Purity(NamedTuple):
         return self.pure / self.counted if self.counted else None
 
 
+class Agreement(NamedTuple):
+    """How alike the values of joined nodes are."""
+
+    correlation: float  # of the values at the two ends of an edge, edges weighed by their probability
+    chance: float  # 19 of 20 random pairings stay below it
+    counted: int  # edges with a value at both ends
+
+
 @dataclass(frozen=True)
 class Facts:
     """The numbers of one complex."""
@@ -42,6 +62,7 @@ class Facts:
     betti: tuple[int, int, int]
     euler: int
     purity: dict[int, Purity] = field(default_factory=dict)  # of the edges (2) and polygons; empty without classes
+    agreement: Agreement | None = None  # with the values; None without any
 
     @property
     def num_polygons(self) -> int:
@@ -66,14 +87,14 @@ class Facts:
 
 
 class Polygon(NamedTuple):
-    """Corners in cyclic order, and the probability if the model gives one."""
+    """Corners in cyclic order, and how strong it is: its probability, or that as a share of the largest."""
 
     corners: tuple[int, ...]
-    probability: float | None
+    strength: float | None
 
 
 def measure_complex(cx: CellComplex, points: Points | None = None) -> Facts:
-    """Counts, topology and, with classes, how pure the cells are."""
+    """Counts, topology and, with classes or values, how far the cells agree with them."""
     polygons = {length: rows for length, rows in cx.polygons.items() if len(rows)}
     purity = {}
     if points is not None and not points.is_quantity:
@@ -87,7 +108,50 @@ def measure_complex(cx: CellComplex, points: Points | None = None) -> Facts:
         betti=cx.betti_numbers(),
         euler=cx.euler_characteristic(),
         purity=purity,
+        agreement=value_agreement(cx, points.labels) if points is not None and points.is_quantity else None,
     )
+
+
+def value_agreement(cx: CellComplex, values: FloatArray) -> Agreement | None:
+    """The correlation of the nodes' values [N] (NaN for unknown) across the edges; None where it has no meaning.
+
+    Each edge counts in both directions, so that the mean and the deviation are those of the joined nodes, and nodes
+    with many edges are not taken for typical ones. Chance is what the same edges give if the values are shuffled.
+
+    Example:
+        >>> path = CellComplex(5, [[0, 1, 2, 3], [1, 2, 3, 4]])
+        >>> round(value_agreement(path, np.arange(5.0)).correlation, 3)
+        0.667
+    """
+    ends = cx.edge_index.cpu().numpy()
+    known = np.isfinite(values)
+    counted = known[ends].all(axis=0)
+    ends, weight = ends[:, counted], np.ones(int(counted.sum()))
+    if cx.edge_prob is not None:
+        weight = cx.edge_prob.double().cpu().numpy()[counted]
+    if not weight.any() or np.ptp(values[ends]) == 0:
+        return None
+    scaled = values / np.abs(values[known]).max()  # squares stay within float64
+    found, random, shuffled = _correlation(scaled, ends, weight), np.random.default_rng(0), scaled.copy()
+    draws = []
+    for _ in range(_PAIRINGS):
+        shuffled[known] = random.permutation(scaled[known])
+        draws.append(_correlation(shuffled, ends, weight))
+    return Agreement(found, float(np.quantile(draws, 0.95)), len(weight))
+
+
+def _correlation(values: FloatArray, ends: IntArray, weight: FloatArray) -> float:
+    pairs, share = values[ends], weight / weight.sum()
+    pairs = pairs - (pairs.mean(axis=0) @ share)
+    variance = float(np.square(pairs).mean(axis=0) @ share)
+    return float(pairs.prod(axis=0) @ share) / variance if variance > 0 else 0.0
+
+
+def with_strengths(cx: CellComplex) -> CellComplex:
+    """The complex with p / max p in place of its polygons' probabilities: these sum to 1, which says little of one."""
+    if cx.polygon_prob is None or not cx.polygon_prob.any():
+        return cx
+    return cx.with_probabilities(cx.edge_prob, cx.polygon_prob / cx.polygon_prob.max())
 
 
 def ring_purity(cx: CellComplex, facts: Facts, points: Points | None) -> dict[int, Purity]:
@@ -120,7 +184,7 @@ def chance_agreement(labels: IntArray, length: int) -> float:
 
 
 def strongest_polygons(cx: CellComplex, most: int, among: Tensor | None = None) -> list[Polygon]:
-    """The most probable polygons, most probable first; ties go to the shorter one, then to the first in order.
+    """The strongest polygons, strongest first; ties go to the shorter one, then to the first in order.
 
     ``among`` holds numbers of polygons; by default all of them.
     """

@@ -7,7 +7,8 @@ import numpy as np
 
 from latopo.complex import CellComplex
 from latopo.draw import Snapshot
-from latopo.report.report_data import TRAIN, Baseline, History, Points, ReportData, Score
+from latopo.report.fitted import fitted_points
+from latopo.report.report_data import Baseline, Column, History, Points, ReportData, Score
 from latopo.table.fit_folder import read_run_file
 from latopo.table.scores import SCORE_NAMES
 
@@ -27,42 +28,46 @@ _BASELINE_WORDS = {
 def read_fit_run(folder: Path) -> ReportData:
     """Read the folder of a fitted table.
 
-    Two files are optional: ``points.json`` (lists ``target``, ``prediction`` and, for classes, ``probability``, null
-    for unknown) and ``history.json`` (one object per epoch).
+    Three files are optional: ``points.json`` (lists ``target``, ``prediction`` and, for classes, ``probability``, null
+    for unknown; ``hidden``, the targets that were hidden for a test), ``columns.json`` (the rows' values) and
+    ``history.json`` (one object per epoch).
     """
     settings, metrics, names = (read_run_file(folder, f"{name}.json") for name in ("run", "metrics", "anchors"))
-    epochs, points = (
-        read_run_file(folder, name) if (folder / name).is_file() else None for name in ("history.json", "points.json")
+    epochs, points, table = (
+        read_run_file(folder, f"{name}.json") if (folder / f"{name}.json").is_file() else None
+        for name in ("history", "points", "columns")
     )
+    names, has_classes = tuple(map(str, names)), settings["task"] == "classification"
     confusion = metrics.get("confusion") or {"classes": []}
     classes = confusion["classes"]
+    known: Points | None = None
+    if points is not None:
+        known = fitted_points(
+            points["target"], points["prediction"], names, has_classes, classes, points.get("hidden"),
+            points.get("probability"), tuple(Column(item["name"], tuple(item["values"])) for item in table or ()),
+        )  # fmt: skip
+    elif has_classes:
+        known = Points(np.full(len(names), -1), tuple(map(str, classes)) or ("unknown",), names)
     history: History = {name: [epoch[name] for epoch in epochs] for name in epochs[0]} if epochs else {}
     return ReportData(
         title=f"Predicting {settings['target']}",
         story=_story(settings["target"], metrics),
         score=_score(metrics),
-        points=_points(points, tuple(map(str, names)), settings["task"] == "classification", classes),
+        points=known,
         snapshots=(Snapshot(CellComplex.load(folder / "complex.safetensors"), title="Fitted complex"),),
         histories={"fit": history} if history else {},
         confusion=np.array(confusion["matrix"], np.int64) if classes else None,
-        settings={**settings, **{name: value for name, value in metrics.items() if not isinstance(value, dict)}},
+        settings={
+            name: value for name, value in {**settings, **metrics}.items() if not isinstance(value, dict | list | None)
+        },
+        notes=_notes(points),
     )
 
 
-def _points(
-    content: dict[str, Any] | None, names: tuple[str, ...], has_classes: bool, classes: list[str]
-) -> Points | None:
-    if content is None:
-        return Points(np.full(len(names), -1), tuple(classes) or ("unknown",), names) if has_classes else None
-    if not has_classes:
-        values, guesses = (np.array(content[name], np.float64) for name in ("target", "prediction"))
-        return Points(values, names=names, predictions=guesses)
-    classes = classes or sorted({*content["target"], *content["prediction"]} - {None})
-    code: dict[str | None, int] = {None: -1, **{name: number for number, name in enumerate(classes)}}
-    labels, guesses = (np.array([code[cell] for cell in content[name]]) for name in ("target", "prediction"))
-    confidence = np.array(content["probability"], np.float64) if "probability" in content else None
-    roles = np.where(labels < 0, -1, TRAIN)  # rows that were held out are not in the complex
-    return Points(labels, tuple(map(str, classes)), names, guesses, confidence, roles)
+def _notes(points: dict[str, Any] | None) -> tuple[str, ...]:
+    if points is None or "hidden" not in points:
+        return ()
+    return ("The hidden labels are used here to judge the predictions and the structure. The model never saw them.",)
 
 
 def _story(target: str, metrics: dict[str, Any]) -> tuple[str, ...]:
@@ -73,7 +78,7 @@ def _story(target: str, metrics: dict[str, Any]) -> tuple[str, ...]:
     told = [f"From {source}, the model learned to predict the column {target} and which rows belong together."]
     labelled = metrics.get("labelled_rows") or rows
     if labelled < rows:
-        told.append(f"Only {labelled:,} of the rows came with a label: the coloured points below.")
+        told.append(f"Only {labelled:,} of the rows came with a label: the outlined points below.")
     hidden = metrics.get("labels_hidden", False)
     told.append(
         f"The labels of {held_out:,} rows were hidden, to test it." if hidden else f"{more} held out to test it."

@@ -1,7 +1,9 @@
 """The page's arrays, packed into one compressed block of bytes."""
 
 import base64
+import json
 import zlib
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -35,6 +37,11 @@ class Packer:
         bits = np.ascontiguousarray(values, np.float32).view(np.uint32)
         half, kept = np.uint32(1 << (22 - _KEPT_BITS)), np.uint32(0xFFFFFFFF << (23 - _KEPT_BITS) & 0xFFFFFFFF)
         return self._add(np.where(np.isfinite(values), (bits + half) & kept, bits).view(np.float32))
+
+    def texts(self, values: Sequence[str]) -> Reference:
+        """Add texts."""
+        content = np.frombuffer(json.dumps(values, ensure_ascii=False).encode("utf-8"), np.uint8)
+        return self._add(content) | {"type": "Texts"}
 
     def text(self) -> str:
         """Everything: base64 of the zlib stream."""

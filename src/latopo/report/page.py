@@ -3,6 +3,7 @@
 import base64
 import hashlib
 import os
+from dataclasses import replace
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
@@ -14,12 +15,14 @@ from latopo._files import atomic_path
 from latopo._version import __version__
 from latopo.report import words
 from latopo.report.charts import describe_charts
+from latopo.report.common import common_ground
 from latopo.report.comparison import compare_runs
 from latopo.report.confusion import find_confusion
-from latopo.report.facts import measure_complex, ring_purity, strongest_polygons
+from latopo.report.facts import measure_complex, ring_purity, strongest_polygons, with_strengths
 from latopo.report.packer import Packer
 from latopo.report.report_data import ReportData, ShownTable
 from latopo.report.scenes import describe_drawing
+from latopo.report.topology import topology_table
 
 __all__ = ["build_page", "is_report", "write_report"]
 
@@ -52,12 +55,14 @@ def build_page(data: ReportData, other: ReportData | None = None) -> str:
         >>> "&lt;b&gt;Texas&lt;/b&gt;" in page, "<b>Texas" in page
         (True, False)
     """
-    runs = [data] if other is None else [data, other]
-    comparison = None if other is None else compare_runs(data, other)
+    runs = [_with_strengths(run) for run in (data, other) if run is not None]
+    data = runs[0]
+    comparison = None if other is None else compare_runs(*runs)
     facts = [[measure_complex(snapshot.complex, run.points) for snapshot in run.snapshots] for run in runs]
     shown = facts[0][data.shown] if data.snapshots else None
     metric = "accuracy" if data.score is None else data.score.metric
     charts = describe_charts([run.histories for run in runs if run.histories], metric)
+    polygons = [] if data.complex is None else strongest_polygons(data.complex, _MOST_POLYGONS)
     packer = Packer()
     drawing = describe_drawing(runs, facts, packer) if data.snapshots else None
     return _template().render(
@@ -67,14 +72,24 @@ def build_page(data: ReportData, other: ReportData | None = None) -> str:
         facts=facts,
         shown=shown,
         rings={} if data.complex is None or shown is None else ring_purity(data.complex, shown, data.points),
-        polygons=[] if data.complex is None else strongest_polygons(data.complex, _MOST_POLYGONS),
+        polygons=polygons,
+        common=common_ground(() if data.points is None else data.points.columns, [item.corners for item in polygons]),
         confusion=find_confusion(data),
+        topology=topology_table(data, facts[0]),
         comparison=comparison,
         charts=charts,
         content={"charts": charts, "drawing": drawing, "tables": [_numbers(table) for table in data.tables]},
         arrays=packer.text(),
         **_scripts(),
     )
+
+
+def _with_strengths(data: ReportData) -> ReportData:
+    """A model's polygons with their strengths; a complex of the reader's own keeps its probabilities."""
+    if not data.learned:
+        return data
+    snapshots = (replace(snapshot, complex=with_strengths(snapshot.complex)) for snapshot in data.snapshots)
+    return replace(data, snapshots=tuple(snapshots))
 
 
 def _numbers(table: ShownTable) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from latopo.complex import CellComplex
 from latopo.draw import Snapshot
 from latopo.errors import LatopoError
 
-__all__ = ["Baseline", "History", "Points", "ReportData", "Score", "ShownCell", "ShownRow", "ShownTable"]
+__all__ = ["Baseline", "Column", "History", "Points", "ReportData", "Score", "ShownCell", "ShownRow", "ShownTable"]
 
 IntArray = NDArray[np.int64]
 FloatArray = NDArray[np.float64]
@@ -61,6 +61,13 @@ class Score:
         _check("Score", [{"name": item.name, "value": item.value} for item in self.baselines], [_BASELINE])
 
 
+class Column(NamedTuple):
+    """What a column of the table says about the points."""
+
+    name: str
+    values: tuple[str | float | None, ...]  #: of each point: a number, a text, None for missing
+
+
 @dataclass(frozen=True, eq=False)
 class Points:
     """What is known about the nodes, [N] each."""
@@ -71,11 +78,14 @@ class Points:
     predictions: NDArray[Any] | None = None  #: like labels; −1 or NaN where there is none
     confidence: FloatArray | None = None  #: probability of the predicted class, NaN for unknown
     roles: IntArray | None = None  #: 0 train, 1 validation, 2 test, −1 none
+    labelled: NDArray[np.bool_] | None = None  #: whether the model knew the label, where it did not know all of them
+    columns: tuple[Column, ...] = ()  #: of the table, if they are to be shown
 
     def __post_init__(self) -> None:
         """Refuse columns of different lengths, and classes without a name."""
-        for name in ("names", "predictions", "confidence", "roles"):
-            column = getattr(self, name)
+        sized = {name: getattr(self, name) for name in ("names", "predictions", "confidence", "roles", "labelled")}
+        sized |= {f"the column {column.name!r}": column.values for column in self.columns}
+        for name, column in sized.items():
             if column is not None and len(column) != len(self.labels):
                 raise LatopoError(f"Points: {name} has {len(column)} entries, but labels has {len(self.labels)}")
         for name in ("labels", "predictions"):
@@ -87,6 +97,13 @@ class Points:
     def is_quantity(self) -> bool:
         """Whether labels are values rather than classes."""
         return not self.class_names
+
+    @property
+    def shown(self) -> NDArray[Any]:
+        """What the points are taken for: their labels, and predictions where the model did not know the label."""
+        if self.labelled is None or self.predictions is None:
+            return self.labels
+        return np.where(self.labelled, self.labels, self.predictions)
 
     def class_name(self, code: int) -> str:
         """Name of a class."""
@@ -172,7 +189,18 @@ class ReportData:
         return str(node) if self.points is None or self.points.names is None else self.points.names[node]
 
     def classes_of(self, nodes: Iterable[int]) -> list[int]:
-        """Class of each node, −1 for unknown; empty if the points have no classes."""
+        """Class that each node is taken for, −1 for unknown; empty if the points have no classes."""
         if self.points is None or self.points.is_quantity:
             return []
-        return [int(self.points.labels[node]) for node in nodes]
+        return self.points.shown[list(nodes)].tolist()
+
+    def predicted(self, nodes: Iterable[int]) -> int:
+        """How many of the nodes have no label that the model knew, so that their class is a prediction."""
+        if self.points is None or self.points.labelled is None or self.points.predictions is None:
+            return 0
+        return int((~self.points.labelled[list(nodes)]).sum())
+
+    @property
+    def polygon_word(self) -> str:
+        """What the number at a polygon is: a model's probabilities sum to 1 over all, so their strength is shown."""
+        return "strength" if self.learned else "probability"

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
+import numpy as np
 import torch
 
 from latopo.complex import CellComplex
@@ -21,6 +22,7 @@ MOST_NODES = 5000
 # What a browser draws smoothly, and what keeps the page below 10 MB with a dozen snapshots.
 MOST_EDGES = 30_000
 MOST_POLYGONS = 20_000
+MOST_COLUMNS = 60
 
 
 def describe_drawing(runs: Sequence[ReportData], facts: Sequence[Sequence[Facts]], packer: Packer) -> dict[str, Any]:
@@ -46,6 +48,7 @@ def describe_drawing(runs: Sequence[ReportData], facts: Sequence[Sequence[Facts]
         "total": union.num_nodes,
         "scenes": scenes,
         "palettes": {name: _palette(palette) for name, palette in PALETTES.items()},
+        "polygonWord": runs[0].polygon_word,
         "polygonNames": {length: polygon_name(length) for length in sorted(lengths - {2})},
     }
 
@@ -94,6 +97,7 @@ def _facts(facts: Facts) -> dict[str, Any]:
         "degree": facts.mean_degree,
         "homophily": facts.share(2),
         "purity": facts.polygon_purity.share,
+        "correlation": None if facts.agreement is None else facts.agreement.correlation,
         "betti": facts.betti,
     }
 
@@ -106,17 +110,28 @@ def _points(points: Points | None, node_ids: IntArray, position: FloatArray, pac
         "y": packer.floats(position[:, 1]),
         "classNames": [],
         "roleNames": ROLES,
+        "columns": [],
     }
     if points is None:
         return described
     pack = packer.floats if points.is_quantity else packer.integers
+    labelled = None if points.labelled is None else points.labelled.astype(np.int64)
     columns = {"labels": (points.labels, pack), "predictions": (points.predictions, pack)}
     columns |= {"confidence": (points.confidence, packer.floats), "roles": (points.roles, packer.integers)}
+    columns["labelled"] = (labelled, packer.integers)
     described |= {name: write(column[node_ids]) for name, (column, write) in columns.items() if column is not None}
     described["classNames"] = points.class_names
     if points.names is not None:
         described["names"] = [points.names[node] for node in node_ids.tolist()]
+    described["columns"] = [
+        {"name": column.name, "values": packer.texts([_text(column.values[node]) for node in node_ids.tolist()])}
+        for column in points.columns[:MOST_COLUMNS]
+    ]
     return described
+
+
+def _text(value: str | float | None) -> str:
+    return "" if value is None else value if isinstance(value, str) else f"{value:.6g}"
 
 
 def _palette(palette: Palette) -> dict[str, Any]:

@@ -3,10 +3,26 @@
 import math
 
 from latopo.draw.palette import polygon_name
-from latopo.report.facts import Purity
+from latopo.report.common import CommonGround
+from latopo.report.facts import Agreement, Facts, Purity
 from latopo.report.report_data import Baseline, Score
 
-__all__ = ["against", "kind_name", "percent", "probability", "score_distance", "score_figure", "score_text", "verdict"]
+__all__ = [
+    "against",
+    "counted",
+    "in_common",
+    "kind_name",
+    "percent",
+    "probability",
+    "score_distance",
+    "score_figure",
+    "score_text",
+    "value_verdict",
+    "verdict",
+]
+
+
+_MOST_NAMED = 3  # columns in a sentence
 
 
 def percent(share: float | None) -> str:
@@ -68,10 +84,41 @@ def verdict(edges: Purity) -> str:
     if edges.share is None:
         return "There are no edges between points of known class."
     lift = (edges.share - edges.chance) / (1 - edges.chance) if edges.chance < 1 else 0.0
-    if lift > 0.6:
+    return _grade(lift, 0.05) or "No: it joins different classes more often than chance would."
+
+
+def value_verdict(agreement: Agreement) -> str:
+    """One sentence for how alike the values of joined points are."""
+    return _grade(agreement.correlation, agreement.chance) or "No: joined points differ more than random ones do."
+
+
+def counted(item: Purity, facts: Facts) -> str:
+    """The cells that a share is about: all, or those between points of known class."""
+    every = facts.edges if item.length == 2 else facts.polygons[item.length]
+    if item.counted == every:
+        return kind_name(item.length, 2)
+    return f"{item.counted:,} {kind_name(item.length, item.counted)} between points of known class"
+
+
+def in_common(ground: CommonGround, size: int) -> str:
+    """What the members of a polygon have in common, in a sentence.
+
+    Example:
+        >>> in_common(CommonGround(("age 3 to 4", "size 1"), 9), 3)
+        'In 2 of 9 columns they are closer than 19 of 20 groups of 3 random points: age 3 to 4; size 1.'
+    """
+    left = len(ground.alike) - _MOST_NAMED
+    named = "; ".join(ground.alike[:_MOST_NAMED]) + (f"; and {left} more" if left > 0 else "")
+    closer = f"they are closer than 19 of 20 groups of {size} random points"
+    return f"In {len(ground.alike) or 'none'} of {ground.counted} columns {closer}{f': {named}' if named else ''}."
+
+
+def _grade(agreement: float, noise: float) -> str:
+    """From 0, which is chance, to 1; nothing below chance."""
+    if agreement > max(0.6, noise):
         return "Yes, strongly."
-    if lift > 0.2:
+    if agreement > max(0.2, noise):
         return "Partly."
-    if lift > -0.05:
-        return "Hardly: it is close to chance."
-    return "No: it joins different classes more often than chance would."
+    if agreement > noise:
+        return "A little."
+    return "Hardly: it is close to chance." if agreement >= -noise else ""

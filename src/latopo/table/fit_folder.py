@@ -17,6 +17,7 @@ from latopo._version import __version__
 from latopo.complex import CellComplex
 from latopo.errors import LatopoError
 from latopo.estimators.storage import load_estimator, save_estimator
+from latopo.table.kept_columns import KeptColumn
 from latopo.table.preprocessing import Preprocessing
 from latopo.table.spreadsheet import write_csv
 
@@ -39,7 +40,12 @@ _FORMS: dict[str, Any] = {
         "confusion": ({"classes": [str], "matrix": [[int]]}, None),
         "per_class": (list, None),
     },
-    "points.json": {"target": [str | int | float | None], "prediction": [str | int | float | None]},
+    "points.json": {
+        "target": [str | int | float | None],
+        "prediction": [str | int | float | None],
+        "hidden": list | None,
+    },
+    "columns.json": [{"name": str, "values": [str | int | float | None]}],
     "anchors.json": list,
     "history.json": [{str: int | float | None}],
     "preprocessing.json": {
@@ -100,8 +106,24 @@ def check_run_folder(target: Path, overwrite: bool) -> None:
         raise LatopoError(f"--out {target}: {existing} cannot be written to; choose another folder") from error
 
 
-def write_run(folder: Path, run: FittedRun, metrics: dict[str, Any], targets: list[Any]) -> None:
-    """Write a run that was just fitted, its scores, and the targets of its rows (None for none) for a report."""
+def write_run(
+    folder: Path,
+    run: FittedRun,
+    metrics: dict[str, Any],
+    targets: list[Any],
+    hidden: list[Any] | None = None,
+    columns: list[KeptColumn] | None = None,
+) -> None:
+    """Write a run that was just fitted.
+
+    Args:
+        folder: a new one.
+        run: what predicting needs.
+        metrics: its scores.
+        targets: of the rows in the complex, None for none; for the report, as are the others.
+        hidden: targets of these rows that were hidden for a test, None elsewhere.
+        columns: values of these rows, if they are to be kept.
+    """
     estimator = run.estimator
     save_estimator(estimator, folder)
     predictions = estimator.transduction_[estimator.anchor_rows_].tolist()
@@ -109,7 +131,8 @@ def write_run(folder: Path, run: FittedRun, metrics: dict[str, Any], targets: li
         "preprocessing.json": asdict(run.preprocessing),
         "metrics.json": metrics,
         "anchors.json": run.anchor_ids,
-        "points.json": {"target": targets, "prediction": predictions},
+        "points.json": {"target": targets, "prediction": predictions} | ({} if hidden is None else {"hidden": hidden}),
+        **({} if columns is None else {"columns.json": [column._asdict() for column in columns]}),
         "history.json": estimator.history_,
         _MARK: {"format": FORMAT, "latopo": __version__, **run.settings},
     }

@@ -16,6 +16,7 @@ from latopo.estimators import DCMClassifier, DCMRegressor
 from latopo.table.columns import parse_cells, read_cells
 from latopo.table.few_labels import WITHOUT, hide_labels, semi_supervised_scores
 from latopo.table.fit_folder import FittedRun
+from latopo.table.kept_columns import KeptColumn, check_size, keep_columns
 from latopo.table.preprocessing import Preprocessing
 from latopo.table.reading import read_edges, read_ids
 from latopo.table.scores import measure_fit
@@ -43,14 +44,17 @@ class FitRequest:
     parameters: Mapping[str, Any] = field(default_factory=dict)  # of the estimator
     weight_column: str | None = None  # how much each training row counts
     class_weight: str | None = None  # or "balanced"
+    keep_columns: bool = False  # whether the run holds the values of its rows
 
 
 class FitResult(NamedTuple):
-    """A fitted run, its scores, and the targets of the rows in its complex, None where there is none."""
+    """A fitted run, its scores, and what is known of the rows in its complex."""
 
     run: FittedRun
     metrics: dict[str, Any]
-    targets: list[Any]
+    targets: list[Any]  # None where there is none
+    hidden: list[Any] | None = None  # targets that were hidden for a test, None elsewhere
+    columns: list[KeptColumn] | None = None  # if they are to be kept
 
 
 def fit_table(frame: pd.DataFrame, request: FitRequest, say: Callable[[str], None]) -> FitResult:
@@ -72,6 +76,8 @@ def fit_table(frame: pd.DataFrame, request: FitRequest, say: Callable[[str], Non
     # All cells are checked before the training; medians and categories of held-out rows would be a look at the test.
     others = {request.target, request.id_column, request.weight_column, *request.drop} - {None}
     features = frame.drop(columns=others)
+    if request.keep_columns:
+        check_size(features)
     weights = _weights(frame, request.weight_column)
     preprocessing = Preprocessing.fit(features, request.categorical, train)
     for line in _summary(len(frame), preprocessing, target):
@@ -98,8 +104,17 @@ def fit_table(frame: pd.DataFrame, request: FitRequest, say: Callable[[str], Non
         say(_brought(metrics["held_out"], int((~labelled).sum())))
     settings = {"target": request.target, "task": target.task, "id_column": request.id_column, "seed": request.seed}
     rows = train[estimator.anchor_rows_]
-    targets = pd.Series(target.values, dtype=object).where(target.labelled, None)[rows].tolist()
-    return FitResult(FittedRun(settings, preprocessing, estimator, [ids[row] for row in rows]), metrics, targets)
+    known = pd.Series(target.values, dtype=object).where(target.labelled, None)
+    hidden = (
+        None if request.labels is None else pd.Series(truth, dtype=object).where(np.isin(range(len(truth)), test), None)
+    )
+    return FitResult(
+        FittedRun(settings, preprocessing, estimator, [ids[row] for row in rows]),
+        metrics,
+        known[rows].tolist(),
+        None if hidden is None else hidden[rows].tolist(),
+        keep_columns(features.iloc[rows]) if request.keep_columns else None,
+    )
 
 
 def _brought(scores: Mapping[str, float], unlabelled: int) -> str:

@@ -10,12 +10,22 @@ class Filter {
   }
 
   showsPoint(points, node) {
-    return !points.labels || this.hiddenClasses.size === 0 || !this.hiddenClasses.has(points.labels[node]);
+    return !points.labels || this.hiddenClasses.size === 0 || !this.hiddenClasses.has(takenFor(points, node));
   }
 
   least(length) {
     return length === 2 ? this.leastEdge : this.leastPolygon;
   }
+}
+
+// Whether the label of a point is not known to the model, so that its prediction stands for it.
+function isGuess(points, node) {
+  return Boolean(points.labelled && points.predictions && !points.labelled[node]);
+}
+
+// A point's class or value: its label, or its prediction.
+function takenFor(points, node) {
+  return (isGuess(points, node) ? points.predictions : points.labels)[node];
 }
 
 // Corner number `place` of cell `cell`: corners are stored column by column.

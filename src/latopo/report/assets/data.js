@@ -22,6 +22,7 @@ async function inflate(base64) {
 function withArrays(value, buffer) {
   if (Array.isArray(value)) return value.map((item) => withArrays(item, buffer));
   if (value === null || typeof value !== "object") return value;
+  if (value.type === "Texts") return JSON.parse(new TextDecoder().decode(new Uint8Array(buffer, value.at, value.length)));
   const type = ARRAY_TYPES[value.type];
   if (type) return new type(buffer, value.at, value.length);
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, withArrays(item, buffer)]));

@@ -10,6 +10,7 @@ class Drawing extends EventTarget {
     this.points = content.points;
     this.scenes = content.scenes;
     this.polygonNames = content.polygonNames;
+    this.polygonWord = content.polygonWord;
     this.colors = colors;
     this.filter = new Filter();
     this.coloring = this.points.labels ? "labels" : "none";
@@ -98,14 +99,19 @@ class Drawing extends EventTarget {
       if (labels[node] < 0 || predictions[node] < 0) return this.colors.palette.unlabelled;
       return this.colors.ofStatus(labels[node] === predictions[node] ? 2 : 1);
     }
-    const value = this.points[this.coloring][node];
+    const value = this.valueOf(node);
     if (classNames.length) return this.colors.ofClass(value);
     return Number.isNaN(value) ? this.colors.palette.unlabelled : scaleColor((value - this.low) / (this.high - this.low));
   }
 
+  // The class or value that a point is coloured by.
+  valueOf(node) {
+    if (this.coloring === "labels") return takenFor(this.points, node);
+    return this.points[this.coloring === "truth" ? "labels" : "predictions"][node];
+  }
+
   markOf(node) {
-    const isClass = this.points.classNames.length && (this.coloring === "labels" || this.coloring === "predictions");
-    return isClass ? this.colors.markOf(this.points[this.coloring][node]) : "o";
+    return this.points.classNames.length && this.coloring !== "right" ? this.colors.markOf(this.valueOf(node)) : "o";
   }
 
   // Painting
@@ -162,6 +168,7 @@ class Drawing extends EventTarget {
       showsPoint: (node) => this.filter.showsPoint(this.points, node),
       colorOf: (node) => this.colorOf(node),
       markOf: (node) => this.markOf(node),
+      isGuess: (node) => isGuess(this.points, node),
     };
   }
 

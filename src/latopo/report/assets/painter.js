@@ -4,6 +4,7 @@ const LEVELS = 8;
 // What is out of focus shows through a veil. Fainter cells instead would all turn grey: a screen has only 256 steps.
 const VEIL = 0.86;
 const FAINTEST = 0.04;
+const LIGHT = 0.7; // opacity of predictions beside labels
 
 class Painter {
   constructor(canvas, points, colors) {
@@ -27,7 +28,7 @@ class Painter {
     this.radius = Math.min(base * Math.sqrt(camera.magnification), 14);
   }
 
-  // scene: {visible, largest, focus, showsPoint, colorOf, markOf}; focus: {nodes: Set, cells: [...], node} or null.
+  // scene: {visible, largest, focus, showsPoint, colorOf, markOf, isGuess}; focus: {nodes: Set, cells: [...], node} or null.
   paint(scene, ratio) {
     const pen = this.pen;
     pen.setTransform(ratio, 0, 0, ratio, 0, 0);
@@ -76,7 +77,7 @@ class Painter {
   // Where many cells overlap each must be fainter, or together they become one blot.
   mostOpaque(isEdge, count) {
     const room = count / this.camera.magnification ** 1.5;
-    return isEdge ? 0.85 * Math.min(1, Math.sqrt(5000 / room)) : 0.42 * Math.min(1, Math.sqrt(600 / room));
+    return isEdge ? 0.85 * Math.min(1, Math.sqrt(5000 / room)) : 0.42 * Math.min(1, (600 / room) ** 0.75);
   }
 
   edgeWidth() {
@@ -155,21 +156,33 @@ class Painter {
     for (let node = 0; node < this.points.count; node += 1) {
       if (!isWanted(node) || !scene.showsPoint(node) || this.isOutside(node)) continue;
       const mark = scene.markOf(node);
-      const style = css(scene.colorOf(node));
-      const key = mark + style;
-      if (!looks.has(key)) looks.set(key, { mark, style, nodes: [] });
+      const color = scene.colorOf(node);
+      const isGuess = scene.isGuess(node);
+      const key = `${mark}${css(color)}${isGuess}`;
+      if (!looks.has(key)) looks.set(key, { mark, color, isGuess, nodes: [] });
       looks.get(key).nodes.push(node);
     }
+    const order = [...looks.values()].sort((one, two) => two.isGuess - one.isGuess);
+    for (const look of order) this.paintLook(look, order.some(({ isGuess }) => isGuess));
+  }
+
+  // Points of one look. Beside predictions, points with a label are larger and outlined; predictions are lighter.
+  paintLook({ mark, color, isGuess, nodes }, isMixed) {
     const pen = this.pen;
-    pen.strokeStyle = cssVariable("--surface");
-    pen.lineWidth = Math.min(this.radius / 4, 1.2);
-    for (const { mark, style, nodes } of looks.values()) {
-      pen.fillStyle = style;
-      pen.beginPath();
-      for (const node of nodes) this.traceMark(mark, this.x[node], this.y[node], this.radius);
+    const surface = cssVariable("--surface");
+    const isLabelled = isMixed && !isGuess;
+    const radius = isLabelled ? Math.max(1.4 * this.radius, 4.5) : this.radius;
+    pen.beginPath();
+    for (const node of nodes) this.traceMark(mark, this.x[node], this.y[node], radius);
+    pen.fillStyle = isGuess ? surface : css(color);
+    pen.fill();
+    if (isGuess) {
+      pen.fillStyle = css(color, LIGHT);
       pen.fill();
-      if (this.radius > 3) pen.stroke();
     }
+    pen.strokeStyle = isLabelled ? cssVariable("--text") : isGuess ? css(color) : surface;
+    pen.lineWidth = isLabelled ? 1.6 : Math.min(this.radius / 4, 1.2);
+    if (isLabelled || this.radius > 3) pen.stroke();
   }
 
   isOutside(node) {

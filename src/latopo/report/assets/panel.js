@@ -2,6 +2,7 @@
 
 const PLAY_PAUSE = 900;
 const MOST_LISTED = 60;
+const MOST_COMPARED = 5;
 
 class Panel {
   constructor(drawing) {
@@ -136,6 +137,7 @@ class Panel {
       ["neighbours per point", facts.degree.toFixed(1)],
       ["edges within a class", percentText(facts.homophily)],
       ["polygons within a class", percentText(facts.purity)],
+      ["correlation of values", facts.correlation === null ? "–" : facts.correlation.toFixed(2)],
       ["pieces", countText(facts.betti[0])],
       ["holes", countText(facts.betti[1])],
     ];
@@ -172,17 +174,31 @@ class Panel {
     }
     if (!classNames.length) {
       parent.append(this.scaleLegend());
+      this.buildLookLegend(parent);
       return;
     }
     const codes = classNames.map((_, code) => code);
-    if (labels.some((code) => code < 0)) codes.push(-1);
+    const taken = Array.from({ length: this.points.count }, (_, node) => takenFor(this.points, node));
+    if (taken.includes(-1)) codes.push(-1);
     this.classMarks = [];
     for (const code of codes) {
       const swatch = markSwatch(this.drawing.colors, code);
       this.classMarks.push({ swatch, code });
       const { count, box } = this.check(parent, this.labelText(code), swatch, this.toggle(this.drawing.filter.hiddenClasses, code));
       box.dataset.class = String(code);
-      count.textContent = countText(labels.reduce((sum, label) => sum + (label === code ? 1 : 0), 0));
+      count.textContent = countText(taken.filter((label) => label === code).length);
+    }
+    this.buildLookLegend(parent);
+  }
+
+  // What outlined and light points are, where there are both.
+  buildLookLegend(parent) {
+    const { labelled, predictions } = this.points;
+    if (!labelled || !predictions) return;
+    const known = labelled.reduce((sum, one) => sum + one, 0);
+    for (const [look, name, count] of [["outlined", "labelled", known], ["light", "predicted", this.points.count - known]]) {
+      parent.append(element("p", { className: "check look" }, element("span", { className: `dot ${look}` }),
+        element("span", { className: "name", textContent: name }), element("span", { className: "count", textContent: countText(count) })));
     }
   }
 
@@ -259,21 +275,24 @@ class Panel {
       const share = Number(slider.value) / 100;
       const threshold = share === 0 ? 0 : least * (most / least) ** share;
       this.drawing.filter[kind === "edge" ? "leastEdge" : "leastPolygon"] = threshold * (1 - 1e-6);
-      output.textContent = share === 0 ? "all" : `p ≥ ${probabilityText(threshold)}`;
+      output.textContent = share === 0 ? "all" : `≥ ${probabilityText(threshold)}`;
       slider.setAttribute("aria-valuetext", output.textContent);
       this.drawing.updateCells();
     });
-    const name = element("span", { textContent: kind === "edge" ? "edges" : "polygons" });
-    slider.setAttribute("aria-label", `minimum probability of ${name.textContent}`);
+    const word = kind === "edge" ? "probability" : this.drawing.polygonWord;
+    const name = element("span", { textContent: `${word} of ${kind}s` });
+    slider.setAttribute("aria-label", `minimum ${name.textContent}`);
     return element("div", { className: "range" }, element("span", { className: "range-head" }, name, output), slider);
   }
 
   buildColoring() {
-    const { labels, predictions, classNames } = this.points;
+    const { labels, labelled, predictions, classNames } = this.points;
     const select = this.byId("coloring");
     const choices = [];
-    if (labels) choices.push(["labels", classNames.length ? "class" : "value"]);
+    const kind = classNames.length ? "class" : "value";
+    if (labels) choices.push(["labels", labelled && predictions ? "label or prediction" : kind]);
     if (predictions) choices.push(["predictions", "prediction"]);
+    if (labelled && predictions && labels.every((label) => label >= 0)) choices.push(["truth", `true ${kind}`]);
     if (predictions && classNames.length) choices.push(["right", "right (blue) or wrong (orange)"]);
     for (const [value, text] of choices) select.append(element("option", { value, textContent: text }));
     select.parentElement.hidden = choices.length < 2;
@@ -335,6 +354,7 @@ class Panel {
     if (highlighted) box.append(...this.polygonDetails(highlighted, focus));
     else if (selected !== null) box.append(...this.pointDetails(selected, focus));
     box.hidden = !box.childElementCount;
+    this.showValues();
   }
 
   closeButton() {
@@ -353,7 +373,7 @@ class Panel {
     const { labels, predictions, confidence, roles, roleNames, classNames } = this.points;
     const kind = classNames.length ? "class" : "value";
     const pairs = [];
-    if (labels) pairs.push([kind, this.labelText(labels[node])]);
+    if (labels) pairs.push([kind, this.labelText(labels[node]) + (isGuess(this.points, node) && labels[node] >= 0 ? " (hidden from the model)" : "")]);
     if (predictions) pairs.push(["predicted", this.predictionText(predictions[node], confidence ? confidence[node] : NaN)]);
     pairs.push(["degree", String(this.drawing.moment.degree[node])]);
     if (roles && roles[node] >= 0) pairs.push(["used for", roleNames[roles[node]]]);
@@ -379,6 +399,30 @@ class Panel {
     ];
   }
 
+  // The rows of the table that the chosen points are, below the drawing; nothing if the page has no values.
+  showValues() {
+    const { columns } = this.points;
+    const box = this.byId("values");
+    const { selected, highlighted } = this.drawing;
+    box.hidden = !columns.length || (selected === null && !highlighted);
+    if (box.hidden) return;
+    const nodes = highlighted ?? [selected, ...this.nearest(selected)];
+    const title = highlighted ? "The rows of this cell" : "This row and those it is tied to most";
+    const heads = ["row", ...columns.map(({ name }) => name)];
+    const head = element("tr", {}, ...heads.map((name) => element("th", { scope: "col", textContent: shortName(name, 30), title: name })));
+    const rows = nodes.map((node) => element("tr", {}, element("th", { scope: "row" }, this.pointButton(node)),
+      ...columns.map(({ values }) => element("td", { textContent: shortName(values[node], 40), title: values[node] }))));
+    const table = element("table", {}, element("thead", {}, head), element("tbody", {}, ...rows));
+    box.replaceChildren(element("h4", { textContent: title }),
+      element("div", { className: "scroll", tabIndex: 0, role: "region", "aria-label": title }, table));
+  }
+
+  // The neighbours with the most probable edges.
+  nearest(node) {
+    const edges = this.drawing.focus.cells.filter(({ group }) => group.length === 2);
+    return edges.slice(0, MOST_COMPARED).map(({ corners }) => corners.find((other) => other !== node));
+  }
+
   neighbourTitle(shown, all) {
     return shown === all ? `${countText(all)} neighbours` : `${countText(shown)} of ${countText(all)} neighbours are shown`;
   }
@@ -387,10 +431,15 @@ class Panel {
     const cell = focus.cells.find(({ group }) => group.length === corners.length);
     const name = corners.length === 2 ? "Edge" : `Polygon of ${corners.length} points`;
     const parts = [element("div", { className: "selected-head" }, element("h3", { textContent: name }), this.closeButton())];
-    if (cell && cell.probability !== null) parts.push(this.facts([["probability", probabilityText(cell.probability)]]));
+    if (cell && cell.probability !== null) parts.push(this.facts([[this.wordFor(corners.length), probabilityText(cell.probability)]]));
     if (!cell) parts.push(element("p", { className: "under", textContent: "Not in the complex at this moment, or hidden by a filter." }));
-    parts.push(this.list(corners, (node) => [this.pointButton(node), element("span", { textContent: this.points.labels ? this.labelText(this.points.labels[node]) : "" })]));
+    parts.push(this.list(corners, (node) => [this.pointButton(node), element("span", { textContent: this.points.labels ? this.labelText(takenFor(this.points, node)) : "" })]));
     return parts;
+  }
+
+  // What the number at a cell is called.
+  wordFor(length) {
+    return length === 2 ? "probability" : this.drawing.polygonWord;
   }
 
   list(items, entry) {
@@ -405,8 +454,8 @@ class Panel {
   }
 
   dot(node) {
-    const dot = element("span", { className: "dot" });
-    dot.style.background = css(this.drawing.colorOf(node));
+    const dot = element("span", { className: isGuess(this.points, node) ? "dot light" : "dot" });
+    dot.style.setProperty("--color", css(this.drawing.colorOf(node)));
     return dot;
   }
 
@@ -441,7 +490,7 @@ class Panel {
     const title = group.length === 2 ? "Edge" : `Polygon of ${group.length} points`;
     const names = cornersOf(group, cell).map((node) => shortName(this.name(node), 20)).join(" – ");
     const pairs = [["joins", names]];
-    if (group.prob) pairs.push(["probability", probabilityText(group.prob[cell])]);
+    if (group.prob) pairs.push([this.wordFor(group.length), probabilityText(group.prob[cell])]);
     showTip(event.clientX, event.clientY, [element("strong", { textContent: title }), this.facts(pairs)]);
   }
 }
