@@ -6,6 +6,7 @@ import torch
 
 from latopo.errors import LatopoError
 from latopo.estimators import DCMClassifier, DCMRegressor
+from latopo.nn.query_neighborhoods import QueryCells, QueryPolygons
 
 
 @pytest.fixture(scope="module")
@@ -25,38 +26,42 @@ def test_every_tie_has_its_effect(problem):
     assert max(np.abs(value - usual[row]).max() for row, one in enumerate(effects) for value in one.values()) > 1e-4
 
 
-def test_without_its_only_tie_a_row_is_as_if_alone(problem):
+def one_by_one(cells, edge):
+    """The cells without an edge and the polygons at it."""
+    kept = torch.arange(cells.anchor.numel()) != edge
+    number = kept.cumsum(0) - 1
+    polygons = []
+    for ends, sides, weight in cells.polygons:
+        left = (ends != edge).all(dim=1)
+        polygons.append(QueryPolygons(number[ends[left]], sides[left], weight[left]))
+    ptr = cells.ptr - (cells.ptr > edge).long()
+    return QueryCells(ptr, cells.anchor[kept], cells.prob[kept], cells.weight[kept], polygons)
+
+
+@pytest.mark.parametrize("degree", [3, 8])
+def test_effects_are_those_of_taking_ties_away_one_by_one(problem, degree):
     x, _, new = problem
-    regressor = DCMRegressor(random_state=0, max_epochs=5, bins=0).fit(x, x[:, 0])
-    model, fitted = regressor._model, regressor._fitted
-    with torch.no_grad():
-        hidden = model.first(regressor._scaling.apply(new[:1])).relu()
-        cells = model.latent.join(hidden, fitted)[1]
-        while cells.anchor.numel():
-            cells = cells.without(0)
-        assert all(len(part.weight) == 0 for part in cells.polygons)
-        assert cells.ptr.tolist() == [0, 0]
-        assert torch.isfinite(model.latent.hear(hidden, fitted, cells)).all()
+    regressor = DCMRegressor(random_state=0, max_epochs=5, bins=0, degree=degree).fit(x, x[:, 0])
+    model, fitted, polygons = regressor._model, regressor._fitted, 0
+    for row, effects in enumerate(regressor.tie_effects(new)):
+        with torch.no_grad():
+            view = model._view(regressor._scaling.apply(new[row : row + 1]), None)
+            cells = model.latent.join(view.hidden, fitted)[1]
+            without = [model.latent.hear(view.hidden, fitted, one_by_one(cells, at)) for at in range(len(cells.anchor))]
+            expected = torch.cat([model._read(view, latent).prediction for latent in without])
+        assert list(effects) == cells.anchor.tolist()
+        assert list(effects.values()) == pytest.approx(regressor._in_units(expected.numpy()).tolist(), abs=1e-12)
+        polygons += sum(len(part.weight) for part in cells.polygons)
+    assert polygons > 0
 
 
-def test_cells_without_an_edge_keep_the_others(problem):
-    x, y, new = problem
-    classifier = DCMClassifier(random_state=0, max_epochs=5, bins=0, degree=8).fit(x, y)
-    model = classifier._model
-    with torch.no_grad():
-        hidden = model.first(classifier._scaling.apply(new)).relu()
-        cells = model.latent.join(hidden, classifier._fitted)[1]
-    assert sum(len(part.weight) for part in cells.polygons)
-    for edge in range(cells.anchor.numel()):
-        fewer = cells.without(edge)
-        assert fewer.anchor.tolist() == cells.anchor[torch.arange(cells.anchor.numel()) != edge].tolist()
-        before, after = (
-            {tuple(sorted(part.anchor[ends].tolist())) + tuple(sides.tolist()) + (int(part.query[ends[0]]),)
-             for group in part.polygons for ends, sides in zip(group.ends, group.sides, strict=True)}
-            for part in (cells, fewer)
-        )  # fmt: skip
-        gone = int(cells.anchor[edge]), int(cells.query[edge])
-        assert after == {corners for corners in before if gone[0] not in corners[:2] or corners[-1] != gone[1]}
+def test_without_its_only_tie_a_row_is_as_if_alone():
+    nobody = torch.zeros(0, 2, dtype=torch.int64)
+    empty = QueryPolygons(nobody, nobody[:, :1], torch.zeros(0))
+    one = torch.ones(1)
+    cells = QueryCells(torch.tensor([0, 1, 1]), torch.tensor([5]), one, one, [empty]).without_each()
+    assert cells.ptr.tolist() == [0, 0]
+    assert cells.anchor.numel() == len(cells.polygons[0].weight) == 0
 
 
 def test_values_are_in_units_and_mlps_have_no_ties(problem):

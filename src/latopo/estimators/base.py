@@ -40,6 +40,7 @@ _DEGREE = 3.0  # neighbours per row, unless they are named
 _ENOUGH_TO_STOP = 10_000  # labelled rows
 _MANY = 1_000  # labelled rows
 _BLOCK = 2**12  # queries at a time
+_TIED = 2**8  # queries at a time whose ties are taken away one by one
 _ANSWERED = 2**16  # rows whose answers are held at a time
 _ANCHORS = 100_000  # rows that make the complex at most, unless max_anchors says otherwise
 _CERTIFIED, _APPROXIMATE = 10_000, 30_000  # rows up to which all pairs are compared, and neighbours are certified
@@ -341,9 +342,12 @@ class DCMEstimator(BaseEstimator):
         X = self._checked(X, reset=False)
         if self._fitted is None or not isinstance(self._model, BranchNet):
             raise LatopoError(f"{type(self).__name__}: the model infers no complex to join, so there are no ties")
-        fitted = self._fitted
-        found = [self._model.without_ties(self._scaling.apply(X[row : row + 1]), fitted) for row in range(X.shape[0])]
-        return [(anchor.numpy(), prediction) for anchor, prediction in found]
+        found: list[tuple[NDArray[np.int64], Tensor]] = []
+        for start, stop in row_blocks(X.shape[0], _TIED):
+            ptr, *columns = self._model.without_ties(self._scaling.apply(X[start:stop]), self._fitted)
+            anchors, guesses = (column.split(ptr.diff().tolist()) for column in columns)
+            found += [(anchor.numpy(), guess) for anchor, guess in zip(anchors, guesses, strict=True)]
+        return found
 
     def attachments(self, X: Any) -> Any:
         """Which training rows each row of X was tied to, and how strongly.

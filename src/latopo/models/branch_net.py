@@ -85,17 +85,20 @@ class BranchNet(Model):
         latent, cells = self.latent.join(view.hidden, fitted)
         return self._read(view, latent)._replace(query=cells)
 
-    def without_ties(self, x: Tensor, fitted: FittedLatent) -> tuple[Tensor, Tensor]:
-        """The anchors of one query x [1, in_channels], [D], and its predictions without each of them, [D, out]."""
+    def without_ties(self, x: Tensor, fitted: FittedLatent) -> tuple[Tensor, Tensor, Tensor]:
+        """What queries x [Q, in_channels] would be told without one of their ties.
+
+        Returns:
+            ptr [Q + 1], the anchors of all queries [D] (those of query i from ``ptr[i]`` to ``ptr[i + 1]``), and the
+            predictions without each of them, [D, out].
+        """
         view = self._view(x, None)
         if self.latent is None:
             raise LatopoError(f"{type(self).__name__}: it infers no complex, so there are no ties to take away")
         cells = self.latent.join(view.hidden, fitted)[1]
-        guesses = [
-            self._read(view, self.latent.hear(view.hidden, fitted, cells.without(edge))).prediction
-            for edge in range(cells.anchor.numel())
-        ]
-        return cells.anchor, torch.cat(guesses)
+        copies = self._view(x[cells.query], None)
+        latent = self.latent.hear(copies.hidden, fitted, cells.without_each())
+        return cells.ptr, cells.anchor, self._read(copies, latent).prediction
 
     def _view(self, x: Tensor, edge_index: Tensor | None) -> View:
         name = type(self).__name__

@@ -54,16 +54,32 @@ class QueryCells(NamedTuple):
         """The query at the near end of each edge, ascending, [D]."""
         return torch.repeat_interleave(self.ptr.diff())
 
-    def without(self, edge: int) -> "QueryCells":
-        """The same cells but one edge and the polygons at it; the other edges keep their weights."""
-        kept = torch.arange(self.anchor.numel()) != edge
-        number = kept.cumsum(0) - 1
+    def without_each(self) -> "QueryCells":
+        """For each edge a query of its own: the query at it, without this edge and the polygons at it.
+
+        The other edges keep their weights. The result has D queries.
+        """
+        degree = self.ptr.diff()[self.query]  # of the query at an edge
+        start = self.ptr[self.query]
+        ptr = torch.cat([self.ptr[:1], (degree - 1).cumsum(0)])
+        copy, edge = _edges_of(start, degree)
+        left = copy != edge
+        copy, edge = copy[left], edge[left]
         polygons = []
         for ends, sides, weight in self.polygons:
-            left = (ends != edge).all(dim=1)
-            polygons.append(QueryPolygons(number[ends[left]], sides[left], weight[left]))
-        ptr = self.ptr - (self.ptr > edge).long()
-        return QueryCells(ptr, self.anchor[kept], self.prob[kept], self.weight[kept], polygons)
+            polygon, without = _edges_of(start[ends[:, 0]], degree[ends[:, 0]])
+            left = (ends[polygon] != without[:, None]).all(dim=1)
+            polygon, without = polygon[left], without[left, None]
+            number = ptr[without] + ends[polygon] - start[without] - (ends[polygon] > without).long()
+            polygons.append(QueryPolygons(number, sides[polygon], weight[polygon]))
+        return QueryCells(ptr, self.anchor[edge], self.prob[edge], self.weight[edge], polygons)
+
+
+def _edges_of(start: Tensor, count: Tensor) -> tuple[Tensor, Tensor]:
+    """For each i the numbers start[i], start[i] + 1, …, count[i] of them: i and the number, [sum of counts] each."""
+    owner = torch.repeat_interleave(count)
+    first = count.cumsum(0) - count
+    return owner, start[owner] + torch.arange(owner.numel(), device=owner.device) - first[owner]
 
 
 class RecordedNeighborhoods(ComplexNeighborhoods):
