@@ -241,7 +241,7 @@ def test_no_cycle_is_longer_than_the_graph():
 def test_a_graph_is_searched_once(monkeypatch):
     module = importlib.import_module("latopo.cycles.induced_cycles")
     counts, count = [], module._count
-    monkeypatch.setattr(module, "_count", lambda *rest: counts.append(1) or count(*rest))
+    monkeypatch.setattr(module, "_count", lambda *rest, **room: counts.append(1) or count(*rest, **room))
     edges, memory = torch.combinations(torch.arange(9)).T, module.CycleMemory()
     first, _ = module.sample_induced_cycles(edges, budget=1000, memory=memory)
     again, total = module.sample_induced_cycles(edges.clone(), budget=1000, memory=memory)
@@ -268,3 +268,31 @@ def test_nothing_is_remembered_of_inference_mode():
         sample_induced_cycles(edges, budget=1000, memory=memory)
     assert memory.cycles is None
     assert not sample_induced_cycles(edges, budget=1000, memory=memory)[0][3].is_inference()
+
+
+@pytest.mark.parametrize("block", [4096, 40])
+@pytest.mark.parametrize("budget", [10**6, 300])
+def test_cycles_are_written_down_while_they_are_counted(block, budget, monkeypatch):
+    module = importlib.import_module("latopo.cycles.induced_cycles")
+    collected, collect = [], module._collect
+    monkeypatch.setattr(module, "_collect", lambda *rest: collected.append(1) or collect(*rest))
+    monkeypatch.setattr(module, "_block", lambda graph, longest: block)
+    graphs = [edges_of(nx.gnm_random_graph(60, 400, seed=seed)) for seed in (0, 1)]
+    memory = module.CycleMemory()
+
+    def found(edges, **memory):
+        return module.sample_induced_cycles(
+            edges, 60, 5, budget=budget, generator=torch.Generator().manual_seed(0), **memory
+        )
+
+    found(graphs[0], memory=memory)
+    ours, total = found(graphs[1], memory=memory)
+    assert len(collected) == 1  # of the first graph alone
+    again, _ = found(graphs[1], memory=memory)
+    theirs, expected = found(graphs[1])
+    assert (total, len(collected)) == (expected, 2)
+    for length in (3, 4, 5):
+        assert torch.equal(ours[length], theirs[length])
+        assert torch.equal(again[length], theirs[length])
+    denser = edges_of(nx.gnm_random_graph(60, 900, seed=2))
+    assert found(denser, memory=memory)[1] == found(denser)[1]  # more than there was room for

@@ -22,6 +22,7 @@ COUNT_LIMIT = 10**9
 MAX_STEPS = 5 * 10**10
 _NO_LIMIT = np.iinfo(np.int64).max
 _SLICE = 5 * 10**7  # steps between two looks at the count and at Ctrl-C: less than a tenth of a second
+_MOST_ROOM = 2**23  # vertices of cycles that a search that counts may write down on the way
 _ALL_LENGTHS = 1000  # longest length that is listed even if the graph has fewer vertices
 
 
@@ -96,7 +97,7 @@ def sample_induced_cycles(
     limit = max(max_cycles, COUNT_LIMIT) if budget is None else _NO_LIMIT
     # What is made in inference mode could not be used in a training step.
     memory = CycleMemory() if memory is None or torch.is_inference_mode_enabled() else memory
-    graph, counts = memory.counted(edge_index, num_nodes, max_length, limit, max_steps)
+    graph, counts, met = memory.counted(edge_index, num_nodes, max_length, limit, max_steps)
     total = int(counts.sum())
     size = total if budget is None else min(total, budget)
     if size > max_cycles:
@@ -104,7 +105,8 @@ def sample_induced_cycles(
     if size == total and memory.cycles is not None:
         return dict(memory.cycles), total
     picks = np.empty(0, np.int64) if size == total else sample_ranks(total, size, generator).numpy()
-    found = _collect(graph, counts, size, picks)
+    met = _collect(graph, counts, size, picks) if met is None else _picked(met, picks) if size < total else met
+    found = {k: graph.names[part[lexicographic_order(part, graph.label.size)]] for k, part in met.items() if len(part)}
     lengths = range(3, _longest(graph, max_length, _ALL_LENGTHS) + 1)
     rows = {length: found.get(length, np.empty((0, length), np.int64)) for length in lengths}
     cycles = {length: torch.from_numpy(part).to(edge_index.device) for length, part in rows.items()}
@@ -114,6 +116,9 @@ def sample_induced_cycles(
 
 class CycleMemory:
     """The graph of the last search with its cycles: an evaluation and the training step after it have the same one.
+
+    Another graph is searched once, not twice (to count, and to write), if its cycles fit into room for half as many
+    again as the last one had.
 
     Attributes:
         cycles: all cycles of that graph, if they were wanted.
@@ -127,20 +132,20 @@ class CycleMemory:
     def __init__(self) -> None:
         self.cycles: dict[int, Tensor] | None = None
         self._key: tuple[Tensor, tuple[int, ...]] | None = None
-        self._counted: tuple[SimpleGraph, IntArray] | None = None
+        self._counted: _Counted | None = None
 
     def __reduce__(self) -> tuple[type["CycleMemory"], tuple[()]]:
         return CycleMemory, ()  # copies and pickles of a model need not carry it
 
-    def counted(self, edge_index: Tensor, num_nodes: int, *options: int) -> tuple[SimpleGraph, IntArray]:
-        """The simple graph and its counts of cycles by block and length; what is known of another graph is dropped.
+    def counted(self, edge_index: Tensor, num_nodes: int, *options: int) -> "_Counted":
+        """The simple graph, its counts of cycles and maybe these; what is known of another graph is dropped.
 
         The options are those of the count: the largest length and the two limits.
         """
         if self._counted is None or not self._knows(edge_index, (num_nodes, *options)):
-            graph = simple_graph(edge_index, num_nodes)
-            counts = _count(graph, *options)
-            self._key, self._counted, self.cycles = (edge_index.clone(), (num_nodes, *options)), (graph, counts), None
+            room = None if self._counted is None else _room(self._counted.counts)
+            counted = _count(simple_graph(edge_index, num_nodes), *options, room=room)
+            self._key, self._counted, self.cycles = (edge_index.clone(), (num_nodes, *options)), counted, None
         return self._counted
 
     def _knows(self, edge_index: Tensor, options: tuple[int, ...]) -> bool:
@@ -160,8 +165,8 @@ def count_induced_cycles(
         {3: 2573000, 4: 0}
     """
     num_nodes = check_edge_index("count_induced_cycles", edge_index, num_nodes)
-    graph = simple_graph(edge_index, num_nodes)
-    counts = dict(enumerate(_count(graph, max_length, _NO_LIMIT, max_steps).sum(axis=0).tolist()))
+    graph, found, _ = _count(simple_graph(edge_index, num_nodes), max_length, _NO_LIMIT, max_steps)
+    counts = dict(enumerate(found.sum(axis=0).tolist()))
     return {length: counts.get(length, 0) for length in range(3, _longest(graph, max_length, _ALL_LENGTHS) + 1)}
 
 
@@ -221,22 +226,72 @@ def _too_many_steps(max_steps: int, longest: int) -> TooManyStepsError:
     )
 
 
-def _count(graph: SimpleGraph, max_length: int, limit: int, max_steps: int) -> IntArray:
-    # [blocks, longest + 1]; beyond the limit the counts are cut short, but their sum exceeds it in any case.
+class _Counted(NamedTuple):
+    """A search that counts.
+
+    Attributes:
+        graph: what was searched.
+        counts: cycles by block and length, [blocks, longest + 1].
+        met: all cycles by length, rows of vertex numbers in the order of their ranks; None if there was no room.
+    """
+
+    graph: SimpleGraph
+    counts: IntArray
+    met: dict[int, IntArray] | None
+
+
+def _count(
+    graph: SimpleGraph, max_length: int, limit: int, max_steps: int, *, room: IntArray | None = None
+) -> _Counted:  # fmt: skip
+    # Beyond the limit the counts are cut short, but their sum exceeds it in any case.
     searcher = _Searcher(graph, _longest(graph, max_length), max_steps)
     found = np.zeros((searcher.blocks(), searcher.longest + 1), np.int64)
-    none, empty = np.zeros(searcher.longest + 1, np.int64), np.empty(0, np.int64)
-    nothing = Output(none.copy(), none, none, empty, none, empty, graph.label)
+    room = np.zeros(searcher.longest + 1, np.int64) if room is None or room.size != found.shape[1] else room
+    ends = np.cumsum(room * np.arange(room.size))
+    written = [np.empty(0, np.int64)] * len(found)
 
     def count(first: int, last: int) -> None:
         if found[:, 0].sum() <= limit:
+            block, rows = first // searcher.block, np.empty(ends[-1], np.int64)
             rank = np.zeros(searcher.longest + 1, np.int64)  # not a row of `found`: threads would share its cache line
-            searcher.run(first, last, limit, rank, nothing)
-            found[first // searcher.block] = rank
+            starts = np.append(0, ends[:-1])
+            output = Output(rank.copy(), rank.copy(), room.copy(), np.empty(0, np.int64), starts, rows, graph.label)
+            searcher.run(first, last, limit, rank, output)
+            found[block], written[block] = rank, rows
 
     map_blocks(count, graph.col.size, searcher.block, searcher.halt)
     found[:, 0] = 0
-    return found
+    return _Counted(graph, found, _met(found, room, ends, written))
+
+
+def _met(counts: IntArray, room: IntArray, ends: IntArray, written: list[IntArray]) -> dict[int, IntArray] | None:
+    """What the blocks have written, length by length; None unless they had room for everything."""
+    if not room.any() or (counts > room).any():
+        return None
+    met = {}
+    for length in range(3, counts.shape[1]):
+        start = ends[length - 1]
+        parts = [rows[start : start + n * length] for rows, n in zip(written, counts[:, length], strict=True)]
+        met[length] = np.concatenate(parts).reshape(-1, length)
+    return met
+
+
+def _room(counts: IntArray) -> IntArray | None:
+    """Room in every block for as many cycles as any block had, and half as many again; None if that is too much."""
+    room: IntArray = counts.max(axis=0, initial=0) * 3 // 2 + 64
+    room[:3] = 0
+    return room if len(counts) * int((room * np.arange(room.size)).sum()) <= _MOST_ROOM else None
+
+
+def _picked(met: dict[int, IntArray], picks: IntArray) -> dict[int, IntArray]:
+    """The cycles of these ranks, which run over the lengths first."""
+    ends = np.cumsum([len(rows) for rows in met.values()])
+    cuts = np.searchsorted(picks, ends)
+    starts = zip(np.append(0, ends), np.append(0, cuts), cuts, strict=False)
+    return {
+        length: rows[picks[low:high] - first]
+        for (length, rows), (first, low, high) in zip(met.items(), starts, strict=True)
+    }
 
 
 class _Plan(NamedTuple):
@@ -276,5 +331,4 @@ def _collect(graph: SimpleGraph, counts: IntArray, size: int, picks: IntArray) -
             searcher.run(first, last, _NO_LIMIT, rank, output)
 
     map_blocks(fill, graph.col.size, searcher.block, searcher.halt)
-    cycles = {k: rows[ends[k - 1] : ends[k]].reshape(-1, k) for k in range(3, counts.shape[1]) if wanted[k]}
-    return {k: graph.names[part[lexicographic_order(part, graph.label.size)]] for k, part in cycles.items()}
+    return {k: rows[ends[k - 1] : ends[k]].reshape(-1, k) for k in range(3, counts.shape[1])}
