@@ -8,26 +8,32 @@ from latopo.estimators.progress import epoch_progress, seconds_per_step, time_no
 from latopo.models import build_model
 
 
-def timed(monkeypatch, seconds, method="exact"):
+def timed(monkeypatch, seconds, index=""):
     """Let a step on so many rows take seconds(rows)."""
-    monkeypatch.setattr(progress, "_step", lambda model, x, edges: (seconds(x.size(0)), method))
+    monkeypatch.setattr(progress, "_step", lambda model, x, edges: (seconds(x.size(0)), index))
 
 
 @pytest.mark.parametrize(
-    ("seconds", "method"),
-    [(lambda n: 3 * n + 0.2 * n**2, "exact"), (lambda n: n + n**1.5, "approximate"), (lambda n: 2.0 * n, "")],
+    ("seconds", "index"),
+    [
+        (lambda n: 3 * n + 0.2 * n**2, ""),
+        (lambda n: 3 * n + 0.2 * n**2, "flat"),
+        (lambda n: n + n**1.5, "cells"),
+        (lambda n: 2.0 * n, "tree"),
+        (lambda n: 2.0 * n, ""),
+    ],
 )
-def test_both_parts_of_the_time_are_told(monkeypatch, seconds, method):
-    timed(monkeypatch, seconds, method)
-    for rows in (40, 7_500, 20_000, 300_000):
+def test_both_parts_of_the_time_are_told(monkeypatch, seconds, index):
+    timed(monkeypatch, seconds, index)
+    for rows in (40, 10_000, 20_000, 300_000):
         assert seconds_per_step(None, torch.zeros(rows, 1)) == pytest.approx(seconds(rows))
 
 
 def test_noise_makes_no_part_negative(monkeypatch):
-    timed(monkeypatch, lambda n: {2_500: 9.0, 7_500: 9.0}[n])
-    assert seconds_per_step(None, torch.zeros(75_000, 1)) == pytest.approx(90.0)
-    timed(monkeypatch, lambda n: {2_500: 0.1, 7_500: 9.0}[n])
-    assert seconds_per_step(None, torch.zeros(75_000, 1)) == pytest.approx(900.0)
+    timed(monkeypatch, lambda n: {5_000: 9.0, 10_000: 9.0}[n])
+    assert seconds_per_step(None, torch.zeros(100_000, 1)) == pytest.approx(90.0)
+    timed(monkeypatch, lambda n: {5_000: 0.1, 10_000: 9.0}[n])
+    assert seconds_per_step(None, torch.zeros(100_000, 1)) == pytest.approx(900.0)
 
 
 def test_samples_keep_the_given_edges_between_them(monkeypatch):
@@ -47,7 +53,7 @@ def test_a_long_fit_names_the_remedy(monkeypatch):
 def test_note_and_model_is_left_alone():
     model = build_model("dcm-plus", 3, 2)
     note = time_note(model, torch.randn(40, 3), None, 10)
-    assert re.fullmatch(r"40 rows, 3 features: about \S+ s an epoch, about \d+ s for 10 epochs", note)
+    assert re.fullmatch(r"40 rows, 3 features: about \S+ s an epoch, about \S+ s for 10 epochs", note)
     assert not model.latent.topology.graph.sampler.calibrated
     assert all(parameter.grad is None for parameter in model.parameters())
 
@@ -65,3 +71,16 @@ def test_progress_goes_to_standard_error(capsys):
 def test_no_progress():
     with epoch_progress(2, show=False, label="") as on_epoch:
         assert on_epoch is None
+
+
+def test_the_time_is_measured_after_a_few_epochs(monkeypatch):
+    clock = iter([100.0, 130.0, 160.0, 205.0, 230.0])
+    monkeypatch.setattr(progress.time, "perf_counter", lambda: next(clock))
+    watch = progress._Stopwatch(40)
+    lines = [watch.lap() for _ in range(5)]
+    assert lines == [None, None, None, "measured: 35 s an epoch, at most 23 min for 40 epochs", None]
+
+
+def test_a_short_fit_is_not_measured():
+    watch = progress._Stopwatch(40)
+    assert [watch.lap() for _ in range(5)] == [None] * 5

@@ -14,22 +14,26 @@ from latopo.training.loop import OnEpoch
 
 __all__ = ["epoch_progress", "time_note"]
 
-_SIZES = 2_500, 7_500  # rows of the samples whose steps are timed
+_SIZES = 5_000, 10_000  # rows of the samples whose steps are timed
+_POWERS = {"flat": 2.0, "cells": 1.5, "tree": 1.0}  # of the rows, by which a search for neighbours grows
+_MEASURED = 3  # epochs after the first that the time is taken of, one of them with an evaluation
 
 
 def seconds_per_step(model: Model, x: Tensor, edges: Tensor | None = None) -> float:
     """Seconds of a training step on x [N, d], dense or sparse: measured, or for many rows estimated from parts of them.
 
-    One part of the time grows with the rows. Another, the search for neighbours, grows with their square, or with the
-    power 1.5 where it is approximate: so many cells there are, and a row looks into a few. Steps on two samples of the
-    rows tell both parts.
+    One part of the time grows with the rows. Another, the search for neighbours, grows with their square; with the
+    power 1.5 where it is by cells: so many there are, and a row looks into a few; with the rows, but for a logarithm,
+    where it is by a tree. Steps on two samples of the rows tell both parts.
     """
     count = x.size(0)
     if count <= _SIZES[1]:
         return _step(model, x, edges)[0]
     small, large = _SIZES
-    (first, _), (second, method) = (_step(model, *_part(x, edges, size)) for size in _SIZES)
-    power = 1.5 if method == "approximate" else 2.0
+    (first, _), (second, index) = (_step(model, *_part(x, edges, size)) for size in _SIZES)
+    power = _POWERS.get(index, 2.0)
+    if power == 1.0:
+        return second * count / large
     # first = a small + b small^power, and likewise the second; noise must not make a part negative.
     growing = (second / large - first / small) / (large ** (power - 1) - small ** (power - 1))
     growing = min(max(growing, 0.0), second / large**power)
@@ -47,14 +51,14 @@ def _part(x: Tensor, edges: Tensor | None, size: int) -> tuple[Tensor, Tensor | 
 
 
 def _step(model: Model, x: Tensor, edges: Tensor | None) -> tuple[float, str]:
-    """Seconds of the second step of a copy, and its search: the first one compiles, and sets the gain."""
+    """Seconds of the second step of a copy, and what it searched: the first one compiles, and sets the gain."""
     trial = deepcopy(model).train()
     for _ in range(2):
         started = time.perf_counter()
         trial(x, edges).prediction.square().mean().backward()
         seconds = time.perf_counter() - started
     report = trial.search_report()
-    return seconds, "" if report is None else report.method
+    return seconds, "" if report is None else report.index
 
 
 def time_note(model: Model, x: Tensor, edges: Tensor | None, epochs: int) -> str:
@@ -62,9 +66,33 @@ def time_note(model: Model, x: Tensor, edges: Tensor | None, epochs: int) -> str
     step = seconds_per_step(model, x, edges)
     # Every third epoch is evaluated, by half a step; then there is setting the gain, and the last pass in float64.
     total = step * (1.2 * epochs + 4)
-    long = f"{total:.0f} s" if total < 120 else f"{total / 60:.0f} min"
-    note = f"{x.size(0):,} rows, {x.size(1):,} features: about {step:.2g} s an epoch, about {long} for {epochs} epochs"
+    length = f"about {_long(step)} an epoch, about {_long(total)} for {epochs} epochs"
+    note = f"{x.size(0):,} rows, {x.size(1):,} features: {length}"
     return note if total < 120 else f"{note}; max_anchors (--max-anchors) fits a random part of the rows"
+
+
+def _long(seconds: float) -> str:
+    """A duration in words: two digits below ten seconds, minutes from two on."""
+    if seconds < 10:
+        return f"{seconds:.2g} s"
+    return f"{seconds:.0f} s" if seconds < 120 else f"{seconds / 60:.0f} min"
+
+
+class _Stopwatch:
+    """Takes the time of the epochs after the first, and says once how long all of them will take."""
+
+    def __init__(self, epochs: int) -> None:
+        self.epochs, self.marks = epochs, [0.0]
+
+    def lap(self) -> str | None:
+        """To be called at the end of each epoch; the line after a few epochs of a fit that takes a minute or more."""
+        self.marks.append(time.perf_counter())
+        if len(self.marks) != _MEASURED + 2:
+            return None
+        step = (self.marks[-1] - self.marks[1]) / _MEASURED
+        if step * self.epochs < 60:
+            return None
+        return f"measured: {_long(step)} an epoch, at most {_long(step * self.epochs)} for {self.epochs} epochs"
 
 
 @contextmanager
@@ -81,10 +109,13 @@ def epoch_progress(epochs: int, show: bool, label: str) -> Iterator[OnEpoch | No
 
     columns = (BarColumn(), MofNCompleteColumn(), TextColumn("{task.description}"), TimeRemainingColumn())
     with Progress(*columns, console=Console(stderr=True)) as progress:
-        bar = progress.add_task("", total=epochs)
+        bar, watch = progress.add_task("", total=epochs), _Stopwatch(epochs)
 
         def on_epoch(row: dict[str, Any]) -> None:
             score = row["selection_score"]
             progress.update(bar, advance=1, description=None if score is None else f"{label} {score:.3f}")
+            measured = watch.lap()
+            if measured is not None:
+                progress.console.print(measured, highlight=False, soft_wrap=True)
 
         yield on_epoch
