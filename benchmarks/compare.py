@@ -5,7 +5,7 @@
     python benchmarks/compare.py gcn gcn --a epochs=400 --protocol paper
 
 prints means, the difference and the p-value of the corrected paired t-test (Nadeau and Bengio), *not* adjusted for the
-number of comparisons. These are the p-values in docs/findings.md; the tables have those of our models against the
+number of comparisons. These are the p-values in docs/diary.md; the tables have those of our models against the
 baselines, with Holm's correction.
 """
 

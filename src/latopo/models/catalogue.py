@@ -104,14 +104,14 @@ class System:
         return self.model(in_channels, out_channels, self.resolved(graph, changes))
 
 
-# Our recipe, one setting for all data sets (docs/findings.md says where it comes from).
+# Our recipe, one setting for all data sets (docs/diary.md says where it comes from).
 _LATENT = Latent(
     sampler=Entmax(gain=None, degree=5.0, hold_degree=True), decay_encoder=False, relaxation="weighted",
     polygons=EntmaxPolygons(polygon_share=0.5), latent_dropout=0.5,
 )  # fmt: skip
 _PLUS = NetSettings(latent=_LATENT, own=Own(own_loss=True), given=SharedGiven())
 _JUDGED = _PLUS.change(given=SeparateGiven(), weighing=Weighing())
-# On development sets the DGM's reward does harm (docs/findings.md), so the tables have the DGMs without it.
+# On development sets the DGM's reward does harm (docs/diary.md), so the tables have the DGMs without it.
 # DGMNet() is the DGM as published.
 _DGM = DGMNet.default.change(edge_form=None)
 # The authors' public settings, point by point (docs/method.md): nothing trains the topology.
