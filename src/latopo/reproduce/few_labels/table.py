@@ -34,8 +34,8 @@ _CAPTION = (
     "labelled rows where there are none. Words are unit rows of presence · √idf for all, numbers standardised (pixels "
     "divided by the largest). **Where a task has validation rows, alpha-diffusion takes the shares of the classes from "
     "them, beside the weights of its branches.** Its constants were fixed on other draws and on random splits without "
-    "the public test nodes; these figures were then looked at once (tables twice: a first "
-    "version had been seen on these draws before today's was developed on others). Seconds are those of one core, the choice included."
+    "the public test nodes; these figures were then looked at once (tables twice: a first version had been seen on "
+    "these draws before today's was developed on others). Seconds are those of one core, the choice included."
 )
 
 
