@@ -101,7 +101,7 @@ def test_variable_is_named_in_the_row():
 def test_csv_is_exact_and_complete(records, tmp_path):
     table = build_table("table2", records)
     lines = lines_of(written(table, tmp_path, ".csv"))
-    assert len(lines) == 21 * 4 * 2  # rows, data sets, protocols
+    assert len(lines) == (21 * 2 + 7) * 4  # rows, protocols (rows that are fused late have one); data sets
     place = {"dataset": "texas", "graph": "without", "model": "mlp", "protocol": "honest"}
     (line,) = [line for line in lines if line.items() >= place.items()]
     assert float(line["ours_mean"]) == table.cells.ours_mean[0]
@@ -119,7 +119,8 @@ def test_csv_of_folds_and_tests(records, tmp_path):
         ("0", 40.0), ("1", pytest.approx(50.0)), ("2", pytest.approx(60.0)),
     ]  # fmt: skip
     tests = lines_of(written(table, tmp_path, "-tests.csv"))
-    assert len(tests) == (3 + 4 + 4) * 2  # dcm-plus without and with graph, dcm-judged with one; protocols
+    # dcm-plus without and with graph, dcm-judged with one, both protocols; dcm-fused without and with graph, one protocol
+    assert len(tests) == (3 + 4 + 4) * 2 + 3 + 4
     assert tests[0]["baseline"] == "mlp"
     assert float(tests[0]["p_holm"]) >= float(tests[0]["p"]) > 0
     assert float(tests[0]["difference"]) == pytest.approx(5 / 3)
