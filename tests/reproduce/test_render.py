@@ -119,7 +119,7 @@ def test_csv_of_folds_and_tests(records, tmp_path):
         ("0", 40.0), ("1", pytest.approx(50.0)), ("2", pytest.approx(60.0)),
     ]  # fmt: skip
     tests = lines_of(written(table, tmp_path, "-tests.csv"))
-    # dcm-plus without and with graph, dcm-judged with one, both protocols; dcm-fused without and with graph, one protocol
+    # dcm-plus without and with graph, dcm-judged with one; protocols. dcm-fused without and with graph; one protocol.
     assert len(tests) == (3 + 4 + 4) * 2 + 3 + 4
     assert tests[0]["baseline"] == "mlp"
     assert float(tests[0]["p_holm"]) >= float(tests[0]["p"]) > 0
