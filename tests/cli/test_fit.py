@@ -2,6 +2,7 @@ import csv
 import json
 import os
 import re
+from uuid import uuid4
 
 import pandas as pd
 import pytest
@@ -373,7 +374,7 @@ def test_there_are_at_least_forty_bad_cases():
 
 def test_a_killed_fit_does_not_block_its_folder(latopo, tmp_path):
     (tmp_path / "t.csv").write_text(numbers())
-    (tmp_path / "run" / ".latopo-0123").mkdir(parents=True)
+    (tmp_path / "run" / f".latopo-{uuid4().hex}").mkdir(parents=True)
     code, _, err = latopo("fit", "t.csv", *XY, "--out", "run", *QUICK)
     assert code == 0, err
     assert (tmp_path / "run" / "run.json").is_file()

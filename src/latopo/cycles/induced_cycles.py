@@ -266,7 +266,7 @@ def _count(
 
 def _met(counts: IntArray, room: IntArray, ends: IntArray, written: list[IntArray]) -> dict[int, IntArray] | None:
     """What the blocks have written, length by length; None unless they had room for everything."""
-    if not room.any() or (counts > room).any():
+    if not written or not room.any() or (counts > room).any():
         return None
     met = {}
     for length in range(3, counts.shape[1]):

@@ -4,10 +4,9 @@ To add one is to add an entry here. Command line, tables, report and documentati
 """
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from latopo.data.catalogue import Level
-from latopo.data.splits import Protocol
 from latopo.errors import LatopoError
 from latopo.models.alpha_diffusion import AlphaDiffusion
 from latopo.models.branch_net import BranchNet, DCMNet, DGMNet
@@ -32,6 +31,9 @@ from latopo.models.settings import (
     Weighing,
 )
 from latopo.settings import Settings, changed
+
+if TYPE_CHECKING:  # it would bring PyG, which takes a second
+    from latopo.data.splits import Protocol
 
 __all__ = ["GRAPH_SYSTEMS", "SYSTEMS", "Role", "System", "build_model", "find_system"]
 
@@ -79,7 +81,7 @@ class System:
         return self.model.uses_graph and not self.ignores_graph
 
     @property
-    def protocols(self) -> tuple[Protocol, ...]:
+    def protocols(self) -> tuple["Protocol", ...]:
         """Those that it can be run under: one that fits itself at once has no epochs to choose on the test nodes."""
         return ("honest",) if self.model.solves else ("honest", "paper")
 
