@@ -7,6 +7,7 @@ A part stands between ``<!-- name -->`` and ``<!-- end -->``.
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from latopo.reproduce import Record, Store, build_table, paper_number
 from latopo.reproduce.experiments import DATASET_TITLES, needed_folds
@@ -66,7 +67,7 @@ def accuracy(records: Sequence[Record]) -> str:
     return "\n".join(line for line in lines if line is not None)
 
 
-def mean(cell) -> str:  # type: ignore[no-untyped-def]
+def mean(cell: Any) -> str:
     """The mean of a cell, empty unless all folds that it needs are there."""
     return f"{cell.ours_mean:.1f}" if cell is not None and set(needed_folds(cell.dataset)) <= set(cell.scores) else ""
 
