@@ -2,8 +2,9 @@
 
 import numpy as np
 import pytest
+from scipy import sparse
 
-from latopo.reproduce.few_labels.rivals import RIVALS
+from latopo.reproduce.few_labels.rivals import RIVALS, _features, _knn_graph
 from latopo.reproduce.few_labels.tasks import Problem, Task
 
 NAMES = [name for name in RIVALS if name not in ("gcn", "knn-gcn", "forest")]
@@ -46,3 +47,13 @@ def test_validation_rows_choose_where_there_are_some():
 def test_at_most_six_settings_each():
     assert all(len(rival.settings) <= 6 for rival in RIVALS.values())
     assert isinstance(Task("iris", "tables", 5).problem(0), Problem)
+
+
+def test_rows_without_words_are_nobodys_neighbours():
+    random = np.random.RandomState(0)
+    words = random.rand(60, 200) < 0.04
+    words[:3] = False
+    x = sparse.csr_array(words.astype(float))
+    graph = _knn_graph(_features(x), 2).toarray()
+    assert words[3:].any(axis=1).all()
+    assert graph[3:, :3].sum() == 0

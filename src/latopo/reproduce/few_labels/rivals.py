@@ -88,7 +88,11 @@ def _features(x: Any) -> Any:
     metric = input_metric(x)
     if metric.kind != "words":
         return x
-    points = sparse.csr_matrix(metric.embed(x).points)
+    points = metric.embed(x).points
+    empty = points.power(2).sum(axis=1) == 0
+    if empty.any():  # a word for rows without any: zeros are nearer to a unit row than most unit rows are
+        points = sparse.hstack([points, sparse.csr_array(empty.astype(np.float64)[:, None])])
+    points = sparse.csr_matrix(points)
     points.indices, points.indptr = points.indices.astype(np.int32), points.indptr.astype(np.int32)  # for the forest
     return points
 

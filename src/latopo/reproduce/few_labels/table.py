@@ -25,7 +25,7 @@ _KINDS = {
     "public": "Documents: Planetoid's public split",
     "random": "Documents: random splits of that size",
     "more labels": "Documents: training nodes and the first half of the validation nodes learn, the other half chooses",
-    "folds": "Documents: many labels, the paper's ten folds, honest",
+    "folds": "Many labels: the paper's ten folds, honest",
     "validated": "Tables with validation labels: so many labels, twice as many to choose on",
 }
 _CAPTION = (

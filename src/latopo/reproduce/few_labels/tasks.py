@@ -148,7 +148,7 @@ TASKS: dict[str, Task] = {
         *(Task(name, "random", 20) for name in _PLANETOID),
         Task("cora", "more labels", 390),
         Task("citeseer", "more labels", 370),
-        *(Task(name, "folds", 80) for name in ("cora", "citeseer")),
+        *(Task(name, "folds", 80) for name in ("cora", "citeseer", "texas", "wisconsin", "chameleon", "squirrel")),
         *(Task(name, "validated", labels) for name, labels in (("wine", 10), ("breast_cancer", 10), ("digits", 50))),
     )
 }
