@@ -50,12 +50,17 @@ def test_some_sets_outside_the_paper_are_like_those_of_table_2():
     assert not experiment("table1").suits("cornell")
 
 
-def test_only_large_sets_have_a_fixed_weight_decay():
+def test_only_large_sets_have_settings_of_their_own():
+    decay, sample = {"weight_decay": 5e-4}, {"search": "auto"}
     for dataset in DATASET_TITLES:
-        fixed = {"weight_decay": 5e-4} if dataset in ("pubmed", "cs", "physics") else {}
-        assert default_settings("dcm", dataset, "honest") == fixed
-        assert default_settings("dcm", dataset, "paper") == {}
-        assert default_settings("dcm-released", dataset, "honest") == {}
+        large = dataset in ("pubmed", "cs", "physics")
+        assert default_settings("dcm", dataset, "honest") == (decay | sample if large else {})
+        assert default_settings("dcm-released", dataset, "honest") == (sample if large else {})
+        assert default_settings("dcm", dataset, "paper") == (sample if large else {})
+        assert default_settings("topk-dcm", dataset, "paper") == {}
+        for other in ("mlp", "dcm-plus", "dcm-fused"):
+            assert default_settings(other, dataset, "paper") == {}
+        assert default_settings("dcm-plus", dataset, "honest") == (decay if large else {})
 
 
 def test_only_what_departs_from_a_default_is_named():
