@@ -65,6 +65,26 @@ def test_predictions_probabilities_and_reasons(run, predict, tmp_path):
     assert read(tmp_path / "new-predictions.csv") == rows
 
 
+def test_the_columns_of_the_most_similar_row(fitted, predict, latopo, tmp_path):
+    arguments = ["--target", "kind", "--id", "name", "--epochs", "3", "--quiet", "--keep-columns"]
+    assert latopo("fit", fitted / "t.csv", *arguments, "--out", "kept")[0] == 0
+    assert predict("kept", fitted / "t.csv", "--out", "p.csv")[0] == 0
+    table, anchors = read(fitted / "t.csv"), json.loads((tmp_path / "kept" / "anchors.json").read_text())
+    by_name = {row["name"]: row for row in table}
+    for row in read(tmp_path / "p.csv"):
+        nearest = by_name[row["similar rows"].split(" ")[0]]
+        size, day, colour = row["most similar row"].split(", ")
+        assert size == f"size = {float(nearest['size']):g}"
+        assert day == f"day = {nearest['day']}"
+        assert colour == f"colour = {nearest['colour'] or 'missing'}"
+    columns = json.loads((tmp_path / "kept" / "columns.json").read_text())
+    assert all(len(column["values"]) == len(anchors) for column in columns)
+    edit(tmp_path / "kept" / "run.json", lambda content: content.pop("checksums"))
+    edit(tmp_path / "kept" / "columns.json", lambda content: content[0]["values"].pop())
+    code, _, err = predict("kept", fitted / "t.csv", "--out", "q.csv")
+    assert (code, "columns.json does not belong to this run" in err) == (2, True)
+
+
 def test_unknown_categories_missing_values_and_more_columns_are_noted(run, predict, tmp_path):
     (tmp_path / "new.csv").write_text("size,day,colour,kind,extra\n,2024-02-01,green,a,1\n2,,red,b,2\n")
     code, _, err = predict(run, "new.csv", "--out", "p.csv")

@@ -30,6 +30,8 @@ def test_default_fit_learns_iris():
     assert classifier.edge_probabilities_.shape == (classifier.complex_.num_edges,)
     assert [row["epoch"] for row in classifier.history_] == list(range(1, len(classifier.history_) + 1))
     assert (classifier.transduction_ == y[::2]).mean() > 0.9
+    assert np.allclose(classifier.label_distributions_.sum(axis=1), 1)
+    assert np.array_equal(classifier.classes_[classifier.label_distributions_.argmax(axis=1)], classifier.transduction_)
 
 
 def test_default_parameters_are_stored_untouched():

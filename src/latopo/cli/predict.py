@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from latopo.table.fit_folder import FittedRun
 
 _SHOWN = 5  # anchors of a row that are listed
+_COLUMNS = 10  # kept columns of the most similar row that are listed
 _ROWS = 50_000  # read, predicted and written at a time
 
 
@@ -28,7 +29,8 @@ def predict(
 
     Each row gets a prediction, the probability of each class, and the training rows it was tied to, strongest first,
     with their weights. These are similar rows, not the reason: the row's own columns count as well. How far they agree
-    with the prediction stands beside them, and with --effects what it would be without each.
+    with the prediction stands beside them, and with --effects what it would be without each. After a fit with
+    --keep-columns, the values of the most similar row are there, too.
     """
     from latopo._files import atomic_path, check_output
     from latopo.errors import LatopoError
@@ -41,11 +43,11 @@ def predict(
     if path.exists() and not overwrite:
         raise LatopoError(f"--out {path} already exists; replace it with --overwrite, or choose another name")
     fitted = read_run(run)
-    targets = _targets(run, fitted)
+    targets, described = _targets(run, fitted), _descriptions(run, fitted)
     form, done = "%.6f" if fitted.settings["task"] == "classification" else None, 0
     with atomic_path(path) as draft:
         for frame in read_blocks(file, encoding, _ROWS):
-            write_csv(draft, _predictions(fitted, targets, frame, done, effects), form, append=done > 0)
+            write_csv(draft, _predictions(fitted, targets, described, frame, done, effects), form, append=done > 0)
             done += len(frame)
     typer.echo(f"{done:,} rows predicted: {path}")
 
@@ -64,8 +66,28 @@ def _targets(run: Path, fitted: "FittedRun") -> list[Any]:
     return targets
 
 
+def _descriptions(run: Path, fitted: "FittedRun") -> list[str]:
+    """The kept columns of the rows in the complex as ``name = value, …``; nothing from a run that keeps none."""
+    from latopo.errors import LatopoError
+    from latopo.table.fit_folder import read_run_file
+
+    if not (run / "columns.json").is_file():
+        return []
+    columns = read_run_file(run, "columns.json")
+    if any(len(column["values"]) != len(fitted.anchor_ids) for column in columns):
+        raise LatopoError(f"{run}: columns.json does not belong to this run, or is damaged; fit again")
+    names = [column["name"] for column in columns[:_COLUMNS]]
+    rest = ", …" if len(columns) > _COLUMNS else ""
+    rows = zip(*(column["values"] for column in columns[:_COLUMNS]), strict=True)
+    return [", ".join(map("{} = {}".format, names, map(_cell, row))) + rest for row in rows]
+
+
+def _cell(value: str | float | None) -> str:
+    return "missing" if value is None else value if isinstance(value, str) else f"{value:.6g}"
+
+
 def _predictions(
-    fitted: "FittedRun", targets: list[Any], frame: "pd.DataFrame", before: int, effects: bool
+    fitted: "FittedRun", targets: list[Any], described: list[str], frame: "pd.DataFrame", before: int, effects: bool
 ) -> "pd.DataFrame":
     """A row for each row: its id, the prediction, for classes the probability of each, and what it is tied to.
 
@@ -99,6 +121,9 @@ def _predictions(
         table["similar rows that agree" if has_classes else "mean of similar rows"] = _agreement(
             ties, targets, guesses if has_classes else None
         )
+    if described:
+        nearest = [_strongest(ties, row)[:1] for row in range(len(table))]
+        table["most similar row"] = [described[found[0][0]] if found else "" for found in nearest]
     if effects:
         table["without each of them"] = _effects(estimator, X, ties, fitted.anchor_ids)
     # Ids as they are: they may repeat or be missing in rows that only ask.

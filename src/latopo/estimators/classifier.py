@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import softmax
 from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
@@ -68,6 +69,7 @@ class DCMClassifier(ClassifierMixin, DCMEstimator):
         complex_: the fitted :class:`~latopo.CellComplex`; its nodes are the training rows ``anchor_rows_``.
         edge_probabilities_: probability of each of its edges, [E].
         transduction_: class of every training row, labelled or not, within the complex.
+        label_distributions_: probability of each class for every training row, within the complex, [N, classes].
         anchor_rows_: numbers of the training rows in the complex: all, unless ``max_anchors`` cut them.
         history_: one dictionary per epoch.
         best_epoch_: the epoch whose weights were kept.
@@ -107,6 +109,7 @@ class DCMClassifier(ClassifierMixin, DCMEstimator):
             raise LatopoError(f"{name}: sample_weight or class_weight is zero for all classes but one; two must count")
         prediction = self._fit(X, target, labelled, len(classes), edge_index, weights)
         self.classes_ = classes
+        self.label_distributions_ = softmax(prediction, axis=1)
         self.transduction_ = self.classes_[prediction.argmax(axis=1)]
         return self
 

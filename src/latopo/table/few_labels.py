@@ -1,6 +1,5 @@
 """Few labels in a table: a rehearsal that hides labels, and what the rows without one brought."""
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -9,9 +8,10 @@ from numpy.typing import NDArray
 from latopo.errors import LatopoError
 from latopo.table.target import Target
 
-__all__ = ["hide_labels", "semi_supervised_scores"]
+__all__ = ["hide_labels", "semi_supervised_answers"]
 
 IntArray = NDArray[np.int64]
+FloatArray = NDArray[np.float64]
 
 WITHOUT = "latopo without the unlabelled rows"
 
@@ -35,30 +35,35 @@ def hide_labels(target: Target, per_class: int, seed: int) -> tuple[Target, IntA
     return target._replace(labelled=kept, notes=[*target.notes, note]), hidden
 
 
-def semi_supervised_scores(
-    alone: Any, X: NDArray[np.float64], values: NDArray[Any], labelled: NDArray[np.bool_], test: tuple[Any, Any]
-) -> dict[str, float]:
-    """Accuracy on test rows of what else there is for few labels, on standardised features.
+def semi_supervised_answers(
+    alone: Any, X: FloatArray, values: NDArray[Any], labelled: NDArray[np.bool_], X_test: FloatArray
+) -> dict[str, FloatArray]:
+    """What else there is for few labels, on standardised features: each model's probabilities, [test rows, classes].
 
     Args:
         alone: an estimator that is to see the labelled rows only.
         X, values, labelled: the training rows, with a class or without.
-        test: rows and their classes.
+        X_test: the rows to answer.
     """
     from sklearn.linear_model import LogisticRegression
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import StandardScaler
     from sklearn.semi_supervised import LabelSpreading, SelfTrainingClassifier
 
-    classes, numbers = np.unique(values[labelled], return_inverse=True)
     y = np.full(len(values), -1)
-    y[labelled] = numbers
-    X_test, y_test = test[0], np.searchsorted(classes, test[1])
-    models: dict[str, Callable[[], Any]] = {
-        "self-training": lambda: SelfTrainingClassifier(LogisticRegression(max_iter=1000)),
-        "label spreading": lambda: LabelSpreading(kernel="knn", n_neighbors=min(7, len(X) - 1), max_iter=100),
+    y[labelled] = np.unique(values[labelled], return_inverse=True)[1]
+    models = {
+        "self-training": SelfTrainingClassifier(LogisticRegression(max_iter=1000)),
+        "label spreading": LabelSpreading(kernel="knn", n_neighbors=min(7, len(X) - 1), max_iter=100),
     }
-    scores = {WITHOUT: float(alone.fit(X[labelled], values[labelled]).score(*test))}
-    for name, make in models.items():
-        scores[name] = float(make_pipeline(StandardScaler(), make()).fit(X, y).score(X_test, y_test))
-    return scores
+    answers = {WITHOUT: alone.fit(X[labelled], values[labelled]).predict_proba(X_test)}
+    with np.errstate(invalid="ignore"):
+        for name, model in models.items():
+            answers[name] = _any_class(make_pipeline(StandardScaler(), model).fit(X, y).predict_proba(X_test))
+    return answers
+
+
+def _any_class(probabilities: FloatArray) -> FloatArray:
+    """Rows that no label spread to have 0 / 0 for each class: none is likelier than another."""
+    lost = ~np.isfinite(probabilities).all(axis=1, keepdims=True)
+    return np.where(lost, 1 / probabilities.shape[1], probabilities)

@@ -14,7 +14,7 @@ from sklearn.base import clone
 from latopo.errors import LatopoError
 from latopo.estimators import DCMClassifier, DCMRegressor
 from latopo.table.columns import parse_cells, read_cells
-from latopo.table.few_labels import WITHOUT, hide_labels, semi_supervised_scores
+from latopo.table.few_labels import WITHOUT, hide_labels, semi_supervised_answers
 from latopo.table.fit_folder import FittedRun
 from latopo.table.kept_columns import KeptColumn, check_size, keep_columns
 from latopo.table.preprocessing import Preprocessing
@@ -91,16 +91,15 @@ def fit_table(frame: pd.DataFrame, request: FitRequest, say: Callable[[str], Non
     seen = np.where(labelled, target.values[train], "" if target.task == "classification" else np.nan)
     given = _edges_between(edges, train, say)
     estimator.fit(X, seen, given, None if weights is None else weights[train])
-    metrics = measure_fit(estimator, len(train), (X[labelled], seen[labelled]), (X_test, truth[test]))
-    metrics |= {"labelled_rows": int(labelled.sum()), "labels_hidden": request.labels is not None}
-    if "held_out" in metrics and target.task == "classification" and not labelled.all():
-        if request.labels is not None:  # the test rows are part of the complex
-            metrics["held_out"]["latopo"] = float((estimator.transduction_[test] == truth[test]).mean())
-            for name in ("held_out_scores", "confusion", "per_class"):  # those are of rows that join it
-                del metrics[name]
+    answers = {}
+    if len(test) and target.task == "classification" and not labelled.all():
         alone = clone(estimator).set_params(unlabelled=None, model="alpha-diffusion", verbose=0)
-        more = semi_supervised_scores(alone, X, seen, labelled, (X_test, truth[test]))
-        metrics["held_out"] = {"latopo": metrics["held_out"].pop("latopo"), **more, **metrics["held_out"]}
+        answers = semi_supervised_answers(alone, X, seen, labelled, X_test)
+        if request.labels is not None:  # the test rows are part of the complex
+            answers["latopo"] = estimator.label_distributions_[test]
+    metrics = measure_fit(estimator, len(train), (X[labelled], seen[labelled]), (X_test, truth[test]), answers)
+    metrics |= {"labelled_rows": int(labelled.sum()), "labels_hidden": request.labels is not None}
+    if answers:
         say(_brought(metrics["held_out"], int((~labelled).sum())))
     settings = {"target": request.target, "task": target.task, "id_column": request.id_column, "seed": request.seed}
     rows = train[estimator.anchor_rows_]

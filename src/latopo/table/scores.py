@@ -1,9 +1,10 @@
 """Scores on held-out rows: of the fitted model, and of two baselines on the same features."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from latopo.estimators import DCMClassifier
 from latopo.estimators.regressor import target_unit
@@ -29,7 +30,13 @@ class Rows(NamedTuple):
     y: Any
 
 
-def measure_fit(estimator: Any, training_rows: int, train: Sequence[Any], test: Sequence[Any]) -> dict[str, Any]:
+def measure_fit(
+    estimator: Any,
+    training_rows: int,
+    train: Sequence[Any],
+    test: Sequence[Any],
+    answers: Mapping[str, NDArray[np.float64]] | None = None,
+) -> dict[str, Any]:
     """What ``metrics.json`` holds: scores on held-out rows, beside two baselines, and the size of the complex.
 
     Args:
@@ -37,6 +44,8 @@ def measure_fit(estimator: Any, training_rows: int, train: Sequence[Any], test: 
         training_rows: how many these were, with those without a target.
         train: features and targets of the training rows that have one; the baselines learn from them, all alike.
         test: those of the held-out rows. Without any, or with one row for R2, there are no scores.
+        answers: other models' probabilities for these rows, scored as well; those of ``"latopo"`` take the place of the
+            estimator's answers to rows that join its complex.
     """
     has_classes, cx, held_out = isinstance(estimator, DCMClassifier), estimator.complex_, Rows(*test)
     metrics: dict[str, Any] = {
@@ -52,26 +61,38 @@ def measure_fit(estimator: Any, training_rows: int, train: Sequence[Any], test: 
     }
     if len(held_out.y) <= (0 if has_classes else 1):
         return metrics
-    scores = _class_scores(estimator, train, held_out) if has_classes else _value_scores(estimator, train, held_out)
+    if has_classes:
+        found = _all_answers(estimator, train, held_out.x, answers or {})
+        metrics |= _confusion(found["latopo"], held_out.y, estimator.classes_)
+        scores = {name: _class_scores(guesses, held_out.y, estimator.classes_) for name, guesses in found.items()}
+    else:
+        scores = _value_scores(estimator, train, held_out)
     metrics["held_out"] = {name: values[metrics["score"]] for name, values in scores.items()}
-    metrics["held_out_scores"] = scores
-    return {**metrics, **(_confusion(estimator, held_out) if has_classes else {})}
+    return {**metrics, "held_out_scores": scores}
 
 
-def _class_scores(estimator: Any, train: Sequence[Any], test: Rows) -> dict[str, dict[str, float]]:
+def _all_answers(
+    estimator: Any, train: Sequence[Any], x: NDArray[np.float64], answers: Mapping[str, NDArray[np.float64]]
+) -> dict[str, NDArray[np.float64]]:
+    """Probabilities of the rows x by the estimator, the models that have answered, and the baselines."""
+    baselines = _baselines(has_classes=True).items()
+    own = answers["latopo"] if "latopo" in answers else estimator.predict_proba(x)
+    learned = {name: model.fit(*train).predict_proba(x) for name, model in baselines}
+    return {"latopo": own, **{name: found for name, found in answers.items() if name != "latopo"}, **learned}
+
+
+def _class_scores(probabilities: NDArray[np.float64], y: NDArray[Any], classes: NDArray[Any]) -> dict[str, float]:
+    """Scores of the probabilities [N, classes] that rows of the classes y [N] were given."""
     from sklearn.metrics import log_loss, recall_score
 
-    scores, known = {}, np.unique(test.y)
-    baselines = {name: model.fit(*train) for name, model in _baselines(has_classes=True).items()}
-    for name, model in {"latopo": estimator, **baselines}.items():
-        # Not balanced_accuracy_score: it warns if a class is predicted that no held-out row has.
-        recall = recall_score(test.y, model.predict(test.x), labels=known, average="macro", zero_division=0)
-        scores[name] = {
-            "accuracy": float(model.score(*test)),
-            "balanced_accuracy": float(recall),
-            "log_loss": float(log_loss(test.y, model.predict_proba(test.x), labels=model.classes_)),
-        }
-    return scores
+    guess = classes[probabilities.argmax(axis=1)]
+    # Not balanced_accuracy_score: it warns if a class is predicted that no held-out row has.
+    recall = recall_score(y, guess, labels=np.unique(y), average="macro", zero_division=0)
+    return {
+        "accuracy": float((guess == y).mean()),
+        "balanced_accuracy": float(recall),
+        "log_loss": float(log_loss(y, probabilities, labels=classes)),
+    }
 
 
 def _value_scores(estimator: Any, train: Sequence[Any], test: Rows) -> dict[str, dict[str, float]]:
@@ -93,17 +114,17 @@ def _value_scores(estimator: Any, train: Sequence[Any], test: Rows) -> dict[str,
     return scores
 
 
-def _confusion(estimator: Any, rows: Rows) -> dict[str, Any]:
+def _confusion(probabilities: NDArray[np.float64], y: NDArray[Any], classes: NDArray[Any]) -> dict[str, Any]:
     """Which classes are taken for which, and how well each is found."""
     from sklearn.metrics import confusion_matrix, precision_recall_fscore_support
 
-    guess, classes = estimator.predict(rows.x), estimator.classes_
-    columns = precision_recall_fscore_support(rows.y, guess, labels=classes, zero_division=0)
+    guess = classes[probabilities.argmax(axis=1)]
+    columns = precision_recall_fscore_support(y, guess, labels=classes, zero_division=0)
     named = zip(classes.tolist(), *(column.tolist() for column in columns), strict=True)
     return {
         "confusion": {
             "classes": classes.tolist(),
-            "matrix": confusion_matrix(rows.y, guess, labels=classes).tolist(),  # true by predicted
+            "matrix": confusion_matrix(y, guess, labels=classes).tolist(),  # true by predicted
         },
         "per_class": [
             {"class": name, "precision": precision, "recall": recall, "f1": f1, "rows": count}
