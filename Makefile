@@ -21,10 +21,11 @@ lint: $(READY)
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-# Warnings are errors, links between pages included; every notebook is executed.
+# Warnings are errors, dead links too; every notebook is executed.
 docs: $(READY)
 	rm -rf docs/generated
 	PATH="$(abspath $(BIN)):$$PATH" OMP_NUM_THREADS=1 $(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
+	$(BIN)/python scripts/check_links.py docs/_build/html
 	@echo "docs/_build/html/index.html"
 
 # Every attack of tests/hostile, in minutes; the seed of a run is printed, and LATOPO_HOSTILE_SEED repeats it.
