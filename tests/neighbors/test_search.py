@@ -358,14 +358,14 @@ def test_no_points_and_one_point():
         assert col.numel() == prob.numel() == 0
 
 
-def test_sampled_statistics_beyond_their_number_of_columns(monkeypatch):
-    monkeypatch.setattr(search, "_SAMPLED", 300)
-    x, engine = points(1000, 6), NeighborSearch("certified", seed=1)
+def test_sampled_statistics_beyond_their_number_of_columns():
+    x, engine = points(1000, 6), NeighborSearch("certified", seed=1, columns=300)
     rows = neighbor_rows(x, 9.0, 1.5, "euclidean", search=engine)
     assert engine.report.statistics == "300 columns"
     exact = neighbor_rows(x, 9.0, 1.5, "euclidean", search="exact")
     assert rows.col.numel() == pytest.approx(exact.col.numel(), rel=0.1)
-    again, other = (neighbor_rows(x, 9.0, 1.5, search=NeighborSearch("certified", seed=seed)) for seed in (1, 2))
+    engines = (NeighborSearch("certified", seed=seed, columns=300) for seed in (1, 2))
+    again, other = (neighbor_rows(x, 9.0, 1.5, search=engine) for engine in engines)
     assert torch.equal(rows.prob, again.prob)
     assert rows.prob.shape != other.prob.shape or not torch.equal(rows.prob, other.prob)
 
@@ -396,6 +396,24 @@ def test_all_pairs_are_not_compared_again(monkeypatch):
         results.append((prob, torch.autograd.grad(prob.square().sum(), x)[0]))
     assert len(passes) == 1
     assert all(torch.equal(*pair) for pair in zip(*results, strict=True))
+
+
+@pytest.mark.parametrize("similarity", ["euclidean", "squared"])
+@pytest.mark.parametrize("how", ["certified", "approximate"])
+def test_nothing_is_searched_again(monkeypatch, how, similarity):
+    passes, walks = count_passes(monkeypatch), []
+    walk = search._walked
+    monkeypatch.setattr(search, "_walked", lambda *rest: walks.append(1) or walk(*rest))
+    engine, x = NeighborSearch(how, columns=200), points(900, 4).requires_grad_()
+    results = []
+    for _ in range(2):
+        prob = entmax_neighbors(x, 9.0, 1.5, similarity, search=engine)[2]
+        results.append((prob, torch.autograd.grad(prob.square().sum(), x)[0]))
+    assert len(walks) == len(passes) == 1
+    assert all(torch.equal(*pair) for pair in zip(*results, strict=True))
+    assert (engine.report.reused, engine.report.searched, engine.report.certified) == (900, 0, 900)
+    entmax_neighbors(x + 1e-3 * points(900, 4, 1), 9.0, 1.5, similarity, search=engine)
+    assert len(walks) == 2
 
 
 @pytest.mark.parametrize("change", ["points", "gain", "alpha", "similarity", "dtype", "anchors", "none kept"])

@@ -31,9 +31,15 @@ def pair_statistics(
 
 
 def sampled_statistics(
-    x: Tensor, others: Tensor | None, similarity: Similarity, columns: Tensor
+    x: Tensor,
+    others: Tensor | None,
+    similarity: Similarity,
+    columns: Tensor,
+    known: tuple[Tensor, Tensor] | None = None,
 ) -> tuple[Tensor, Tensor]:
     r"""Mean and deviation of each row over a sample of the columns (their numbers, [S]), differentiable.
+
+    Values that are ``known`` from the same points are not computed again.
 
     The Euclidean distance has no closed form of its mean. Of S columns drawn at random, the standard deviation has the
     relative error :math:`\sqrt{(\kappa - 1)/(4S)}`, where κ is the kurtosis of the row (3 if it is normal):
@@ -50,10 +56,12 @@ def sampled_statistics(
     own = torch.full((x.size(0),), -1, device=x.device)
     if others is None:
         own[columns] = torch.arange(columns.numel(), device=x.device)
-    # Nothing is kept of the support; a large gain keeps it small.
-    rows = replace(Rows.of(x, sample, similarity, gain=1e6, alpha=2.0), own=own)
-    scan = scan_pairs(rows, EdgeCounter(-1))
-    return pair_statistics(x, sample, own, similarity, scan.mean, scan.deviation)
+    if known is None:
+        # Nothing is kept of the support; a large gain keeps it small.
+        rows = replace(Rows.of(x, sample, similarity, gain=1e6, alpha=2.0), own=own)
+        scan = scan_pairs(rows, EdgeCounter(-1))
+        known = scan.mean, scan.deviation
+    return pair_statistics(x, sample, own, similarity, *known)
 
 
 class _PairStatistics(torch.autograd.Function):

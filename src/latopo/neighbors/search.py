@@ -2,12 +2,12 @@
 
 import warnings
 from dataclasses import replace
-from typing import Any, Literal, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple
 
 import torch
 from torch import Tensor
 
-from latopo._arguments import checked
+from latopo._arguments import Bounds, checked
 from latopo.errors import LatopoError
 from latopo.neighbors.all_pairs import pair_statistics, sampled_statistics, scan_pairs
 from latopo.neighbors.candidates import CandidateSearch, Outcome, measured_recall
@@ -21,12 +21,12 @@ from latopo.neighbors.tree import tree_scan
 __all__ = ["Found", "Method", "NeighborSearch", "get_search"]
 
 Method = Literal["auto", "exact", "certified", "approximate"]
+AtLeastTwo = Annotated[int, Bounds(2)]
 
 # Columns up to which all pairs are compared: nothing else is faster there.
 _SMALL = {True: 5_000, False: 10_000}  # with a closed form, without
 _LARGE = 2**36  # pairs from which on "auto" is content with an approximate answer
 _TREE_FROM = 4_096  # points from which on a tree is tried
-_SAMPLED = 2_048  # columns that statistics without a closed form are taken from
 _LEAST_RECALL = 0.95
 _FARTHEST = 1e12  # coordinates that faiss can still square
 
@@ -56,8 +56,8 @@ class NeighborSearch:
     r"""How :func:`~latopo.entmax_neighbors` finds the rows, with a memory from call to call.
 
     - ``"exact"``: all pairs are compared. Every similarity; time grows as N².
-    - ``"certified"``: row statistics by closed form (:mod:`latopo.neighbors.closed_form`), or from 2,048 columns where
-      there is none (Euclidean distance); neighbours from a tree of boxes where the points fill few dimensions
+    - ``"certified"``: row statistics by closed form (:mod:`latopo.neighbors.closed_form`), or from sampled columns
+      where there is none (Euclidean distance); neighbours from a tree of boxes where the points fill few dimensions
       (:mod:`latopo.neighbors.tree`), else from faiss, each row with a certificate that nothing else can have a positive
       probability (:mod:`latopo.neighbors.certificate`). Rows without one get more candidates, and in the end
       all columns. Same answer as ``"exact"``, but for the sampled statistics of the Euclidean distance.
@@ -68,14 +68,16 @@ class NeighborSearch:
       certified between.
 
     With ``reuse`` the candidates of a call are kept, and used in the next one as far as a bound on how the points have
-    moved since proves them sufficient (:mod:`latopo.neighbors.memory`): answers are the same as without. All pairs are
-    not compared again if nothing has changed since the last call. One object serves one layer: keep another for
+    moved since proves them sufficient (:mod:`latopo.neighbors.memory`): answers are the same as without. Nothing is
+    searched or compared again if nothing has changed since the last call. One object serves one layer: keep another for
     evaluation if its points differ from those in training. Copies and pickles of it remember nothing.
 
     Args:
         method: one of the four.
         reuse: whether candidates are kept.
         seed: of the sampled columns and the cells.
+        columns: how many are sampled for the statistics of the Euclidean distance, unless all pairs are compared;
+            their error is in :func:`~latopo.neighbors.all_pairs.sampled_statistics`.
 
     Attributes:
         report: what the last call did, a :class:`SearchReport`; ``str(report)`` is a line about it.
@@ -91,8 +93,10 @@ class NeighborSearch:
     """
 
     @checked
-    def __init__(self, method: Method = "auto", *, reuse: bool = True, seed: int = 0) -> None:
-        self.method, self.reuse, self.seed = method, reuse, seed
+    def __init__(
+        self, method: Method = "auto", *, reuse: bool = True, seed: int = 0, columns: AtLeastTwo = 2_048
+    ) -> None:
+        self.method, self.reuse, self.seed, self.columns = method, reuse, seed, columns
         self.report: SearchReport | None = None
         self._forget()
 
@@ -102,7 +106,8 @@ class NeighborSearch:
 
     def __getstate__(self) -> dict[str, Any]:
         # What is remembered belongs to these points, and an index of faiss can be neither copied nor pickled.
-        return {"method": self.method, "reuse": self.reuse, "seed": self.seed, "report": self.report}
+        kept = ("method", "reuse", "seed", "columns", "report")
+        return {name: getattr(self, name) for name in kept}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
@@ -134,11 +139,17 @@ class NeighborSearch:
         """Statistics and support of the rows of x [N, d] against ``others`` [M, d], or against each other."""
         rows = Rows.of(x, others, similarity, gain, alpha)
         method = self.choose(x, others, similarity)
+        known = self._recall(rows, counter)
         if method == "exact":
-            scan = self._all_pairs(rows, counter)
+            scan = scan_pairs(rows, counter) if known is None else known
+            self._remember(rows, scan, counter)
             self.report = SearchReport("exact", "all pairs", len(rows), compared=len(rows), certified=len(rows))
             return Found(scan, *pair_statistics(x, others, rows.own, similarity, scan.mean, scan.deviation))
-        statistics = self._statistics(x, others, similarity)
+        statistics = self._statistics(x, others, similarity, known)
+        if known is not None:
+            assert self.report is not None
+            self.report = replace(self.report, index="", reused=len(rows), searched=0, compared=0)
+            return Found(known, statistics.mean, statistics.deviation)
         with torch.no_grad():
             rows = replace(rows, deviation=statistics.known())
             near = rows.points.abs().amax(1) < _FARTHEST
@@ -146,7 +157,10 @@ class NeighborSearch:
             outcome = _walked(rows, todo, counter) if others is None else None
             if outcome is None:
                 outcome = self._candidate_search(method == "approximate").find(rows, todo, counter)
-        return self._complete(x, others, rows, statistics, method, outcome, counter)
+        found = self._complete(x, others, rows, statistics, method, outcome, counter)
+        if bool(statistics.trusted.all()):
+            self._remember(rows, found.scan, counter)
+        return found
 
     def _remembers(self) -> bool:
         # What is made in inference mode could not be used in a training step.
@@ -157,15 +171,17 @@ class NeighborSearch:
             return CandidateSearch(approximate, seed=self.seed)
         return self._candidates.setdefault(approximate, CandidateSearch(approximate, reuse=True, seed=self.seed))
 
-    def _all_pairs(self, rows: Rows, counter: EdgeCounter) -> Scan:
-        """One pass over all pairs; none if these are the rows of the last call, as in the step after an evaluation."""
-        if self._last is not None and _same(self._last[0], rows):
-            counter.add(self._last[1].col.numel())
-            return self._last[1]
-        scan = scan_pairs(rows, counter)
-        known = self._remembers() and rows.columns is rows.points and supports(rows.similarity, rows.points)
-        self._last = (rows, scan) if known and not counter.full else None
-        return scan
+    def _recall(self, rows: Rows, counter: EdgeCounter) -> Scan | None:
+        """The answer of the last call, if these are its rows, as in the step after an evaluation."""
+        if self._last is None or not _same(self._last[0], rows):
+            self._last = None
+            return None
+        counter.add(self._last[1].col.numel())
+        return self._last[1]
+
+    def _remember(self, rows: Rows, scan: Scan, counter: EdgeCounter) -> None:
+        among = rows.columns is rows.points and supports(rows.similarity, rows.points)
+        self._last = (rows, scan) if self._remembers() and among and not counter.full else None
 
     @torch.no_grad()
     def rows(self, x: Tensor, others: Tensor | None, similarity: Similarity, alpha: float) -> Rows:
@@ -173,15 +189,19 @@ class NeighborSearch:
         rows = Rows.of(x, others, similarity, 1.0, alpha)
         return replace(rows, deviation=self._statistics(x, others, similarity).known())
 
-    def _statistics(self, x: Tensor, others: Tensor | None, similarity: Similarity) -> Statistics:
+    def _statistics(
+        self, x: Tensor, others: Tensor | None, similarity: Similarity, known: Scan | None = None
+    ) -> Statistics:
+        """Those of all rows; the values that are known are not computed again."""
         if has_closed_form(similarity):
             return Statistics(*closed_form_statistics(x, others, similarity), "closed form")
         columns = (x if others is None else others).size(0)
         chosen = torch.arange(columns)
-        if columns > _SAMPLED:
+        if columns > self.columns:
             generator = torch.Generator().manual_seed(self.seed)
-            chosen = torch.randperm(columns, generator=generator)[:_SAMPLED].sort().values
-        mean, deviation = sampled_statistics(x, others, similarity, chosen)
+            chosen = torch.randperm(columns, generator=generator)[: self.columns].sort().values
+        moments = None if known is None else (known.mean, known.deviation)
+        mean, deviation = sampled_statistics(x, others, similarity, chosen, moments)
         return Statistics(mean, deviation, deviation.detach() > 0, f"{chosen.numel():,} columns")
 
     def _complete(
