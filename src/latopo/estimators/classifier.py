@@ -47,7 +47,7 @@ class DCMClassifier(ClassifierMixin, DCMEstimator):
         validation_fraction: that part.
         patience: evaluations (one every third epoch) without progress after which training stops.
         search: how neighbours are found: ``"exact"`` compares all pairs of rows; ``"certified"`` searches, with a proof
-            for every row, by row statistics of 2,048 sampled rows; ``"approximate"`` takes near ones without a proof,
+            for every row, by row statistics of 512 sampled rows; ``"approximate"`` takes near ones without a proof,
             and measures the share that it finds. ``"auto"``: exact up to 10,000 rows, approximate from 30,000 on.
             Queries are always answered exactly.
         bins: above 0, a number enters not only as it is, but by its place in so many quantile bins as well: the model

@@ -43,7 +43,7 @@ def sampled_statistics(
 
     The Euclidean distance has no closed form of its mean. Of S columns drawn at random, the standard deviation has the
     relative error :math:`\sqrt{(\kappa - 1)/(4S)}`, where κ is the kurtosis of the row (3 if it is normal):
-    1.6 percent for S = 2,048, whatever the number of points. All rows look at the same columns, so most of the error
+    3.1 percent for S = 512, whatever the number of points. All rows look at the same columns, so most of the error
     is common to them, and a gain that is learned, or set by a degree, makes up for it.
 
     Example:

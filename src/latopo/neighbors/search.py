@@ -94,7 +94,7 @@ class NeighborSearch:
 
     @checked
     def __init__(
-        self, method: Method = "auto", *, reuse: bool = True, seed: int = 0, columns: AtLeastTwo = 2_048
+        self, method: Method = "auto", *, reuse: bool = True, seed: int = 0, columns: AtLeastTwo = 512
     ) -> None:
         self.method, self.reuse, self.seed, self.columns = method, reuse, seed, columns
         self.report: SearchReport | None = None
