@@ -13,6 +13,7 @@ from torch import Tensor
 from latopo._arguments import check_dense
 from latopo._precision import widen
 from latopo.complex import CellComplex
+from latopo.complex.side_sums import sum_over_upper
 from latopo.errors import LatopoError
 from latopo.nn.checks import check_weight
 from latopo.nn.node_conv import graph_product
@@ -98,7 +99,7 @@ class ComplexNeighborhoods:
         """Equation 15; neither adjacency is ever built: each is two products with an incidence."""
         _check_rows(x, self.cx.num_edges, "edges")
         upper_scale, lower_scale = self._edge_scales(x)
-        upper = upper_scale * self.cx.upper_product(upper_scale * x, polygon_weight=self.polygon_weight)
+        upper = upper_scale * sum_over_upper(self.cx, upper_scale * x, self.polygon_weight)
         return upper, lower_scale * self.cx.lower_product(lower_scale * x, self.edge_weight)
 
     def _edge_scales(self, x: Tensor) -> tuple[Tensor, Tensor]:
