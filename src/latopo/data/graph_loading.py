@@ -9,9 +9,9 @@ from torch import Tensor
 from torch_geometric.data import Data
 from torch_geometric.io import read_tu_data
 
-from latopo.cycles.simple_graph import check_edge_index
 from latopo.data.catalogue import DatasetEntry, find_dataset
 from latopo.data.features import standardize
+from latopo.data.graph_checks import check_graph
 from latopo.data.graph_set import GraphSet
 from latopo.data.loading import load, load_untreated, own_name, own_targets
 from latopo.data.raw_files import AnyPath
@@ -76,9 +76,10 @@ def from_graphs(
     """Your own graphs in the form that :func:`load_graphs` returns, and an entry like those of the catalogue.
 
     Args:
-        graphs: PyG ``Data``, each with **x** [n, d] (one-hot labels, or any numbers on a common scale), **y**, one
-            target: an integer is a class 0, 1, …, a float the target of a regression; and **edge_index** in any form,
-            **edge_attr** [e, d'] if there is one, **pos** [n, 3] if there are coordinates.
+        graphs: PyG ``Data``, each with **x** [n, d] (one-hot labels, or any numbers on a common scale; without it every
+            node has the feature 1, and only the structure counts), **y**, one target: an integer is a class 0, 1, …, a
+            float the target of a regression; and **edge_index** in any form, **edge_attr** [e, d'] if there is one,
+            **pos** [n, 3] if there are coordinates. A graph may have a single node, and no edges.
         name: what results are filed under; not a name of the catalogue.
         fold_seed: seed of the ten folds.
         epochs: how long to train.
@@ -91,14 +92,14 @@ def from_graphs(
         (20, 0, [5, 5, 5], 'regression')
     """
     for number, graph in enumerate(graphs):
-        _check_graph(number, graph, graphs[0])
+        check_graph(number, graph, graphs[0])
     if len(graphs) < 10:
         raise LatopoError(f"from_graphs: {len(graphs)} graphs cannot be cut into ten folds; at least 10 are needed")
-    counts = torch.tensor([graph.x.size(0) for graph in graphs])
+    counts = torch.tensor([graph.num_nodes for graph in graphs])
     node_ptr = torch.cat([counts.new_zeros(1), counts.cumsum(0)])
     edges = [_edges(graph) for graph in graphs]
     edge_index = torch.cat([part + first for (part, _), first in zip(edges, node_ptr.tolist(), strict=False)], dim=1)
-    x = torch.cat([graph.x.float() for graph in graphs])
+    x = torch.cat([torch.ones(graph.num_nodes, 1) if graph.x is None else graph.x.float() for graph in graphs])
     edge_index, edge_attr = _once(edge_index, torch.cat([values for _, values in edges]), x.size(0))
     y = own_targets("from_graphs", torch.cat([torch.as_tensor(graph.y).reshape(1) for graph in graphs]))
     position = None if graphs[0].pos is None else _centred(torch.cat([graph.pos.float() for graph in graphs]), node_ptr)
@@ -156,22 +157,3 @@ def _edges(graph: Data) -> tuple[Tensor, Tensor]:
         return torch.zeros(2, 0, dtype=torch.int64), torch.zeros(0, 0)
     attr = torch.zeros(graph.edge_index.size(1), 0) if graph.edge_attr is None else graph.edge_attr.float()
     return graph.edge_index.long(), attr
-
-
-def _check_graph(number: int, graph: Data, first: Data) -> None:
-    where = f"from_graphs: graph {number}"
-    if not isinstance(graph, Data) or not isinstance(graph.x, Tensor) or graph.x.dim() != 2 or len(graph.x) == 0:
-        raise LatopoError(f"{where} must be PyG Data with x [nodes, features], at least one node")
-    if graph.x.size(1) != first.x.size(1) or not bool(torch.isfinite(graph.x.float()).all()):
-        raise LatopoError(f"{where}: x must be finite, with {first.x.size(1)} columns as in the first graph")
-    if graph.y is None or torch.as_tensor(graph.y).numel() != 1:
-        raise LatopoError(f"{where} must have one target y, a class or a value")
-    for key in ("edge_index", "edge_attr", "pos"):
-        if (getattr(graph, key) is None) != (getattr(first, key) is None):
-            raise LatopoError(f"{where}: either all graphs have {key}, or none has")
-    if graph.edge_index is not None:
-        check_edge_index(where, graph.edge_index, len(graph.x))
-    if graph.edge_attr is not None and (graph.edge_attr.dim() != 2 or len(graph.edge_attr) != graph.num_edges):
-        raise LatopoError(f"{where}: edge_attr has shape {list(graph.edge_attr.shape)}, expected one row per edge")
-    if graph.pos is not None and (graph.pos.dim() != 2 or len(graph.pos) != len(graph.x)):
-        raise LatopoError(f"{where}: pos has shape {list(graph.pos.shape)}, expected one row per node")

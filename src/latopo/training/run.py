@@ -74,7 +74,9 @@ class Run:
             what = "a set of graphs" if level == "graph" else "not a set of graphs"
             raise LatopoError(f"{entry.title} is {what}, and {self.model} predicts {self.system.level}s; use {fitting}")
         if level == "graph" and not self.graph and not entry.coordinates:
-            raise LatopoError(f"{entry.title} has no coordinates, so there is nothing without its graphs; add --graph")
+            raise LatopoError(
+                f"{entry.title} has no coordinates, so nothing is left without edges; keep them (--graph, graph=True)"
+            )
         if level == "node" and "batch_size" in self.settings:
             raise LatopoError("batch_size: nodes of one graph are trained all at once; leave it out")
 
