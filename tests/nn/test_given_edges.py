@@ -2,6 +2,7 @@
 
 import pytest
 import torch
+from torch_geometric.nn import GCNConv
 
 from latopo import CellComplex, induced_cycles
 from latopo.errors import LatopoError
@@ -45,6 +46,27 @@ def test_keeping_starts_as_the_graph_convolution_of_all_edges(points, ring):
     assert module.messages.gate == 0
     assert layer("only").messages.gate == 0
     assert layer("encode").messages.gate is None
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("given_edges", ["keep", "only"])
+def test_without_inferred_edges_it_starts_as_the_convolution_of_pyg(points, house, given_edges, weighted):
+    """With the same weights: values, gradients, edges in both directions."""
+    module = layer(given_edges, concat=False, final_relu=False, graph=AlphaDGM(6, sampler=NoEdges()))
+    peer = GCNConv(6, 5).double()
+    with torch.no_grad():
+        peer.lin.weight.copy_(module.messages.node_convs[0].weight.t())
+    both = torch.cat([house.edge_index, house.edge_index.flip(0)], dim=1)
+    weight = house.edge_prob.repeat(2) if weighted else None
+    x, y = points.clone().requires_grad_(), points.clone().requires_grad_()
+    ours, cells = module(x, both, edge_weight=weight)
+    theirs = peer(y, both, weight)
+    assert cells.num_polygons == 2  # they are there, and say nothing yet
+    torch.testing.assert_close(ours, theirs, rtol=1e-9, atol=1e-9)
+    ours.square().sum().backward()
+    theirs.square().sum().backward()
+    torch.testing.assert_close(x.grad, y.grad, rtol=1e-9, atol=1e-9)
+    torch.testing.assert_close(module.messages.node_convs[0].weight.grad, peer.lin.weight.grad.t())
 
 
 def test_polygons_close_with_given_edges(points, ring):
