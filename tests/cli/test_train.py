@@ -105,7 +105,7 @@ def test_ctrl_c_keeps_what_is_done_and_says_how_to_go_on(monkeypatch):
         (("wine", "--graph"), "Wine is a table and has no graph"),
         (("iris", "--splits", "0-12"), "--splits 0-12: expected ascending ranges and at most 9, got 0-12"),
         (("iris", "--splits", "a"), "expected numbers and ranges such as 0-9"),
-        (("iris", "--protocol", "fair"), "expected honest or paper, got 'fair'"),
+        (("iris", "--protocol", "fair"), "expected one of honest, paper, patient, got 'fair'"),
         (("iris", "--epochs", "0"), "epochs must be a whole number of at least 1, got 0"),
         (("iris", "--set", "gain"), "--set gain: expected name=value"),
         (("iris", "--set", "lr=abc"), "lr must be a number above 0, got 'abc'"),

@@ -51,6 +51,11 @@ def test_honest_chooses_on_the_next_chunk_and_trains_on_neither(fold):
     assert sum(map(len, parts)) == len(set.union(*parts)) == 183
 
 
+def test_patient_has_the_nodes_of_honest():
+    patient, honest = split(183, 45, 9, "patient"), split(183, 45, 9)
+    assert all(torch.equal(getattr(patient, part), getattr(honest, part)) for part in ("train", "val", "test"))
+
+
 @pytest.mark.parametrize("fold", range(10))
 def test_paper_trains_on_nine_chunks_and_chooses_on_the_test_set(fold):
     nodes = split(183, 45, fold, "paper")

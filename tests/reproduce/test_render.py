@@ -45,6 +45,15 @@ def test_markdown_cells(records):
     )
 
 
+def test_an_additional_protocol_is_shown_where_it_was_run(records, make_record):
+    runs = [*records, *(make_record(0.6, model=model, protocol="patient") for model in ("mlp", "dcm-plus"))]
+    lines = markdown(build_table("table2", runs, ["texas"], protocols=["honest", "paper", "patient"])).splitlines()
+    assert "| without | mlp | patient | 60.00 (1/10 folds, 1/3 seeds), Δ −17.78 |" in lines
+    assert [line for line in lines if "| patient |" in line and "–" in line] == []
+    assert any(line.startswith("| without | dcm-plus | mlp | patient |") for line in lines)
+    assert "Protocol patient: as honest" in "".join(lines)
+
+
 def test_every_markdown_line_of_a_table_has_the_same_width(records):
     for name in EXPERIMENTS:
         text = markdown(build_table(name, records))

@@ -116,3 +116,9 @@ def test_predictions_in_their_units(iris):
     assert result.test_score > 0.2
     assert result.homophily is None
     assert all(map(math.isnan, sure.tolist()))
+
+
+def test_patience_ends_a_training_that_brings_nothing_better(iris):
+    result = run_fold(iris, Run("iris", "mlp", protocol="patient", settings={"lr": 0.1, "patience": 2}), 0)
+    assert len(result.training.history) == result.training.best_epoch + 2 * 3
+    assert len(result.training.history) < 1000

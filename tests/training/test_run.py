@@ -54,6 +54,16 @@ def test_first_rung_is_a_third_and_ends_with_an_evaluation(epochs, rung):
     assert Run("texas", "mlp", protocol="paper", settings={"epochs": epochs}).planned_epochs == epochs
 
 
+def test_patience_takes_the_place_of_the_papers_epochs():
+    run = Run("texas", "mlp", protocol="patient")
+    assert (run.training().epochs, run.training().patience) == (1000, 50)
+    assert (run.first_rung, run.weight_decays) == (Run("texas", "mlp").first_rung, WEIGHT_DECAYS)
+    assert Run("texas", "mlp", protocol="patient", settings={"epochs": 9}).first_rung == 3
+    for dataset, model in (("texas", "dcm-fused"), ("mutag", "gin")):
+        with pytest.raises(LatopoError, match=f"{model} cannot be run under --protocol patient; use honest"):
+            Run(dataset, model, graph=True, protocol="patient")
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -61,7 +71,7 @@ def test_first_rung_is_a_third_and_ends_with_an_evaluation(epochs, rung):
         ({"dataset": "texas", "model": "mpl"}, "expected one of mlp, gcn.*got 'mpl'"),
         ({"dataset": "texas", "model": "gcn"}, "gcn needs a graph; add --graph"),
         ({"dataset": "wine", "model": "dcm", "graph": True}, "Wine is a table and has no graph"),
-        ({"dataset": "wine", "model": "dcm", "protocol": "fair"}, "expected honest or paper, got 'fair'"),
+        ({"dataset": "wine", "model": "dcm", "protocol": "fair"}, "expected one of honest, paper, patient, got 'fair'"),
         ({"dataset": "wine", "model": "dcm", "settings": {"epochs": 0}}, "epochs must be a whole number of at least 1"),
     ],
 )

@@ -40,7 +40,7 @@ def reproduce(
     seeds: Annotated[
         str | None, typer.Option(help="Seeds per fold; by default 0-2 on Texas and Wisconsin and 0 elsewhere.")
     ] = None,
-    protocols: Annotated[str, typer.Option(help="honest, paper or both.")] = _PROTOCOLS,
+    protocols: Annotated[str, typer.Option(help="honest, paper, patient, or some of them.")] = _PROTOCOLS,
     epochs: Annotated[int | None, typer.Option(min=1, help="Epochs; the paper's by default.")] = None,
     setting: Annotated[
         list[str] | None,

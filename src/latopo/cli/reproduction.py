@@ -20,7 +20,7 @@ from latopo.reproduce import Record, Store, Unit, build_table, describe_cost, pl
 from latopo.reproduce.experiments import experiment
 from latopo.reproduce.figures import FIGURE_DATASETS, make_figure
 from latopo.reproduce.goals import count_goals, goals_text
-from latopo.reproduce.unit import PROTOCOLS
+from latopo.reproduce.unit import PROTOCOLS, USUAL_PROTOCOLS
 from latopo.reproduce.verify import judge
 from latopo.reproduce.work import probe_seconds
 from latopo.training.progress import TrainingProgress
@@ -179,7 +179,7 @@ def _write(tables: Sequence[str], chosen: Choice, store: Store) -> None:
     """Write the tables with what was chosen and what the store has besides, and name the Markdown files."""
     records = store.records()
     units = [record.unit for record in records]
-    protocols: Any = _also(chosen.protocols, [unit.protocol for unit in units], PROTOCOLS, PROTOCOLS)
+    protocols: Any = _also(chosen.protocols, [unit.protocol for unit in units], PROTOCOLS, USUAL_PROTOCOLS)
     for name in tables:
         table = experiment(name)
         seen = [unit.dataset for unit in units if unit.model in table.models and table.suits(unit.dataset)]

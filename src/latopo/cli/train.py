@@ -35,7 +35,11 @@ def train(
         typer.Option("--graph/--no-graph", help="Give the model the graph; only sets of graphs do so by default."),
     ] = None,
     protocol: Annotated[
-        str, typer.Option(help="honest: a validation chunk chooses; paper: the best test score is reported.")
+        str,
+        typer.Option(
+            help="honest: a validation chunk chooses; paper: the best test score is reported; patient: honest, for up "
+            "to 1,000 epochs."
+        ),
     ] = "honest",
     splits: Splits = "0-9",
     epochs: Annotated[int | None, typer.Option(help="Epochs; the paper's for the data set by default.")] = None,

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 import torch
@@ -16,7 +16,7 @@ from latopo.data.readers import MASKS, read_masks
 from latopo.errors import LatopoError
 
 NUM_FOLDS = 10
-Protocol = Literal["honest", "paper"]
+Protocol = Literal["honest", "paper", "patient"]
 
 
 @dataclass(frozen=True)
@@ -63,9 +63,9 @@ def folds(num_nodes: int, seed: int) -> list[Tensor]:
 def split(num_nodes: int, seed: int, fold: int, protocol: Protocol = "honest") -> Split:
     """Train, validation and test nodes of one fold.
 
-    Both test on chunk ``fold`` of :func:`folds`. ``honest`` chooses on the next chunk (cyclically) and trains on the
-    other eight; ``paper`` trains on the other nine and chooses on the test chunk, which is how the paper's experiments
-    were run and flatters them.
+    All test on chunk ``fold`` of :func:`folds`. ``honest`` and ``patient`` (which differ in the epochs, see
+    :class:`~latopo.training.Run`) choose on the next chunk (cyclically) and train on the other eight; ``paper`` trains
+    on the other nine and chooses on the test chunk, which is how the paper's experiments were run and flatters them.
 
     Example:
         >>> nodes = split(183, seed=45, fold=9)
@@ -75,12 +75,12 @@ def split(num_nodes: int, seed: int, fold: int, protocol: Protocol = "honest") -
         True
     """
     _check_fold("split", fold)
-    if protocol not in ("honest", "paper"):
-        raise LatopoError(f"split: protocol is {protocol!r}, expected 'honest' or 'paper'")
+    if protocol not in get_args(Protocol):
+        raise LatopoError(f"split: protocol is {protocol!r}, expected one of {', '.join(get_args(Protocol))}")
     chunks = folds(num_nodes, seed)
-    chosen = {fold, (fold + 1) % NUM_FOLDS} if protocol == "honest" else {fold}
-    train = torch.cat([chunk for index, chunk in enumerate(chunks) if index not in chosen])
-    return Split(train, chunks[(fold + 1) % NUM_FOLDS] if protocol == "honest" else None, chunks[fold])
+    following = None if protocol == "paper" else (fold + 1) % NUM_FOLDS
+    train = torch.cat([chunk for index, chunk in enumerate(chunks) if index not in (fold, following)])
+    return Split(train, None if following is None else chunks[following], chunks[fold])
 
 
 def geom_gcn_split(name: str, fold: int, data_root: AnyPath | None = None) -> Split:

@@ -82,8 +82,10 @@ class System:
 
     @property
     def protocols(self) -> tuple["Protocol", ...]:
-        """Those that it can be run under: one that fits itself at once has no epochs to choose on the test nodes."""
-        return ("honest",) if self.model.solves else ("honest", "paper")
+        """Those that it can be run under: one that fits itself at once has no epochs to choose."""
+        if self.model.solves:
+            return ("honest",)
+        return ("honest", "paper") if self.level == "graph" else ("honest", "paper", "patient")
 
     def resolved(self, graph: bool, changes: dict[str, Any] | None = None) -> Any:
         """The settings with and without a given graph: the branch that hears it is left out where there is none."""

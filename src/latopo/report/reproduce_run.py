@@ -15,6 +15,7 @@ __all__ = ["read_results"]
 _PROTOCOL_WORDS: dict[Protocol, str] = {
     "honest": "the epoch is chosen without the test points",
     "paper": "the best test score is reported, as in the paper's experiments",
+    "patient": "as honest, with up to 1,000 epochs",
 }
 
 

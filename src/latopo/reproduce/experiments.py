@@ -42,7 +42,7 @@ def default_settings(model: str, dataset: str, protocol: Protocol) -> dict[str, 
         return {}
     system = find_system(model)
     settings: dict[str, Any] = {}
-    if protocol == "honest" and system.weight_decay is None:
+    if protocol != "paper" and system.weight_decay is None:
         settings["weight_decay"] = 5e-4
     if system.role == "paper" and isinstance(system.settings, NetSettings) and _chooses_by_entmax(system.settings):
         settings["search"] = "auto"

@@ -9,7 +9,7 @@ from latopo.data.catalogue import find_dataset
 from latopo.errors import LatopoError
 from latopo.reproduce.experiments import EXPERIMENTS, FOLDS, Experiment, choose, experiment, seeds_of
 from latopo.reproduce.record import Record
-from latopo.reproduce.unit import PROTOCOLS, Protocol, Unit
+from latopo.reproduce.unit import PROTOCOLS, USUAL_PROTOCOLS, Protocol, Unit
 
 __all__ = ["describe_cost", "plan_units"]
 
@@ -20,7 +20,7 @@ def plan_units(
     models: Sequence[str] | None = None,
     folds: Sequence[int] = FOLDS,
     seeds: Sequence[int] | None = None,
-    protocols: Sequence[Protocol] = PROTOCOLS,
+    protocols: Sequence[Protocol] = USUAL_PROTOCOLS,
     settings: Mapping[str, Any] | None = None,
     values: Sequence[int] | None = None,
 ) -> list[Unit]:
@@ -33,7 +33,7 @@ def plan_units(
         models: models, all of the table by default.
         folds: folds, 0 to 9 by default.
         seeds: seeds per fold; by default three for Texas and Wisconsin and one elsewhere.
-        protocols: ``honest``, ``paper`` or both.
+        protocols: ``honest``, ``paper``, ``patient``, or some of them; the first two by default.
         settings: settings of every run, beside the table's own.
         values: values of the table's variable (``depth``: rounds, ``cycle-length``: the longest cycle), all by default.
 

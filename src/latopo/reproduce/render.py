@@ -11,6 +11,7 @@ from latopo._files import atomic_path
 from latopo.reproduce.experiments import DATASET_TITLES
 from latopo.reproduce.paper import contradictions, paper_number
 from latopo.reproduce.tables import ResultTable
+from latopo.reproduce.unit import USUAL_PROTOCOLS
 
 __all__ = ["latex", "markdown", "markdown_grid", "write_table", "write_texts"]
 
@@ -57,6 +58,8 @@ def _main_grid(table: ResultTable) -> _Grid:
             label[1] = "input graph"
         else:
             for protocol, cells in block.groupby("protocol", sort=False):
+                if protocol not in USUAL_PROTOCOLS and cells.ours_mean.isna().all():
+                    continue  # an additional protocol shows where it was run
                 grid.append([*label, protocol, *(_ours(cell, digits) for cell in cells.itertuples())])
         if block.paper_printed.notna().any():
             printed = block[block.protocol == table.protocols[0]].itertuples()
@@ -77,7 +80,8 @@ def _test_grid(table: ResultTable) -> _Grid:
     for test in sorted(table.tests.itertuples(), key=lambda test: test.graph == "with"):
         lines.setdefault((test.graph, test.model, test.baseline, test.protocol), []).append(_test_text(test))
     header = ["graph", "model", "against", "protocol", *(DATASET_TITLES[dataset] for dataset in table.datasets)]
-    return [header, *([*place, *texts] for place, texts in lines.items())]
+    shown = (place for place, texts in lines.items() if place[3] in USUAL_PROTOCOLS or set(texts) != {_MISSING})
+    return [header, *([*place, *lines[place]] for place in shown)]
 
 
 def _escape_markdown(text: str) -> str:

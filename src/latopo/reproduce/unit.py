@@ -9,9 +9,10 @@ from typing import Any, get_args
 from latopo.data.splits import Protocol
 from latopo.training.run import Run
 
-__all__ = ["PROTOCOLS", "Hashed", "Key", "Protocol", "Unit"]
+__all__ = ["PROTOCOLS", "USUAL_PROTOCOLS", "Hashed", "Key", "Protocol", "Unit"]
 
 PROTOCOLS: tuple[Protocol, ...] = get_args(Protocol)
+USUAL_PROTOCOLS: tuple[Protocol, ...] = ("honest", "paper")  # what the tables ask for by default
 Key = tuple[str, str, int, int]
 
 
@@ -42,7 +43,7 @@ class Unit:
         model: model name, for instance ``dcm-plus``.
         dataset: data set name in lower case.
         graph: whether the model gets the input graph.
-        protocol: ``honest`` (a validation chunk selects the epoch) or ``paper`` (best test accuracy).
+        protocol: ``honest`` (a validation chunk selects the epoch), ``paper`` (best test accuracy) or ``patient``.
         fold: which of the ten folds is the test set, from 0.
         seed: seed of initial weights, dropout and sampling.
         settings: what departs from the defaults, in JSON's types; for people to read. A unit is known by what its

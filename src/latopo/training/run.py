@@ -1,7 +1,7 @@
 """What a run is: a system on a data set under a protocol, before a fold is chosen."""
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, get_args
 
 from latopo.data.catalogue import DatasetEntry, find_dataset
 from latopo.data.splits import Protocol
@@ -16,6 +16,7 @@ __all__ = ["NUMERICS", "WEIGHT_DECAYS", "Run"]
 # The short list that every model searches, per fold, on that fold's own validation chunk.
 WEIGHT_DECAYS = (1e-4, 5e-4, 5e-3)
 _FIXED_WEIGHT_DECAY = 5e-4
+_PATIENT = {"epochs": 1_000, "patience": 50}
 _TRAINING = ("epochs", "lr", "weight_decay", "evaluate_every", "patience", "batch_size")
 # Raised whenever the same settings come to give other numbers: runs from before and after are then not the same.
 NUMERICS = 1
@@ -29,7 +30,8 @@ class Run:
         dataset: name of the data set, in any spelling; or an entry of your own, from :func:`latopo.data.from_data`.
         model: a name of :data:`~latopo.models.SYSTEMS`.
         graph: whether the model gets the data set's graph.
-        protocol: ``honest`` or ``paper``, see :func:`latopo.data.split`.
+        protocol: ``honest`` or ``paper``, see :func:`latopo.data.split`; ``patient`` is ``honest`` with up to 1,000
+            epochs in place of the paper's, until fifty evaluations in a row bring nothing better.
         seed: of weights, dropout and sampling.
         settings: what departs from the defaults: ``epochs, lr, weight_decay, evaluate_every, patience`` and, for
             graphs, ``batch_size`` of the training, everything else of the model. A named ``weight_decay`` is not
@@ -52,17 +54,16 @@ class Run:
         """Refuse what cannot be run, before anything is loaded."""
         if isinstance(self.dataset, str):
             object.__setattr__(self, "dataset", self.entry.name)
-        if self.protocol not in ("honest", "paper"):
-            raise LatopoError(f"protocol: expected honest or paper, got {self.protocol!r}")
+        if self.protocol not in get_args(Protocol):
+            raise LatopoError(f"protocol: expected one of {', '.join(get_args(Protocol))}, got {self.protocol!r}")
         self._check_level()
         if self.graph and not self.entry.has_graph:
             raise LatopoError(f"{self.entry.title} is a table and has no graph; run it with --no-graph")
         if self.system.needs_graph and not self.graph:
             raise LatopoError(f"model {self.model} needs a graph; add --graph, or choose a model that infers one")
         if self.protocol not in self.system.protocols:
-            raise LatopoError(
-                f"model {self.model} has no epochs to choose on the test nodes, as --protocol paper does; use honest"
-            )
+            known = " or ".join(self.system.protocols)
+            raise LatopoError(f"model {self.model} cannot be run under --protocol {self.protocol}; use {known}")
         self.training()
         self.model_settings()
 
@@ -96,15 +97,16 @@ class Run:
         known = "weight_decay" in self.settings or self.system.weight_decay is not None
         if known or self.system.model.solves or self.entry.level == "graph":
             return (self.training().weight_decay,)
-        return WEIGHT_DECAYS if self.protocol == "honest" else (_FIXED_WEIGHT_DECAY,)
+        return (_FIXED_WEIGHT_DECAY,) if self.protocol == "paper" else WEIGHT_DECAYS
 
     def training(self, **changes: Any) -> TrainingSettings:
-        """Settings of the loop; the epochs are the paper's unless named."""
+        """Settings of the loop; the epochs are the paper's unless named, or the protocol's."""
         named = {name: value for name, value in self.settings.items() if name in _TRAINING}
-        epochs = 1 if self.system.model.solves else self.entry.epochs
+        usual = {"epochs": 1 if self.system.model.solves else self.entry.epochs}
+        plan = _PATIENT if self.protocol == "patient" else usual
         kind = TrainingSettings if self.entry.level == "node" else GraphTrainingSettings
         own = {} if self.system.weight_decay is None else {"weight_decay": self.system.weight_decay}
-        return kind(**{"epochs": epochs, "seed": self.seed, **own, **named, **changes})
+        return kind(**{**plan, "seed": self.seed, **own, **named, **changes})
 
     def model_settings(self) -> Settings:
         """Settings of the model, with what the authors set for this data set where it belongs."""
@@ -135,13 +137,16 @@ class Run:
 
     @property
     def first_rung(self) -> int:
-        """Epochs that every weight decay gets before the best goes on alone: a third, up to a full evaluation."""
-        training = self.training()
-        every = training.evaluate_every
-        return min(-(-training.epochs // (3 * every)) * every, training.epochs)
+        """Epochs that every weight decay gets before the best goes on alone: a third, up to a full evaluation.
+
+        Under ``patient``, a third of the paper's epochs.
+        """
+        epochs, every = self.training().epochs, self.training().evaluate_every
+        usual = min(self.entry.epochs, epochs) if self.protocol == "patient" else epochs
+        return min(-(-usual // (3 * every)) * every, epochs)
 
     @property
     def planned_epochs(self) -> int:
-        """Epochs of all trainings of one fold, for a progress bar."""
+        """Epochs of all trainings of one fold, for a progress bar; at most so many, if patience may run out."""
         count = len(self.weight_decays)
         return self.training().epochs + (count - 1) * self.first_rung
