@@ -6,6 +6,9 @@ import pytest
 from latopo.data import load_graphs
 from latopo.errors import LatopoError
 from latopo.report import read_run
+from latopo.report.confusion import find_confusion
+from latopo.report.facts import measure_complex
+from latopo.report.page import build_page
 from latopo.training import Run, RunFolder, train_folds
 
 
@@ -95,3 +98,18 @@ def test_a_run_on_graphs_draws_some_of_them(tmp_path):
     assert data.complex.num_nodes == len(data.points.labels)
     assert data.points.names[0].startswith("graph ")
     assert data.complex.num_polygons > 0
+
+
+def test_labels_of_atoms_are_not_taken_for_the_classes_of_molecules(tmp_path):
+    """An atom's label is not predicted: no purity of cells, and the confusion matrix has the molecules' classes."""
+    folder = RunFolder(tmp_path / "run", Run("mutag", "cells-rings", True, settings={"epochs": 1}))
+    train_folds(folder, load_graphs("mutag"), [0])
+    data = read_run(tmp_path / "run")
+    assert data.points.class_names[0] == "label 0"
+    assert find_confusion(data).names == ("class 0", "class 1")
+    assert measure_complex(data.complex, data.points).purity == {}
+    page = build_page(data)
+    assert "of 19 test graphs" in page
+    assert "its colour is its label" in page
+    assert "agree with the classes" not in page
+    assert "The model itself decided" not in page

@@ -53,7 +53,7 @@ def find_confusion(data: ReportData) -> Confusion | None:
     matrix = data.confusion if data.confusion is not None else confusion_matrix(points)
     if matrix is None or not matrix.any():
         return None
-    correct, total, names = int(matrix.trace()), int(matrix.sum()), points.class_names
+    correct, total, names = int(matrix.trace()), int(matrix.sum()), data.class_names
     if len(names) > _MOST_CLASSES:
         order = np.argsort(-matrix.sum(axis=1), kind="stable")[:_MOST_CLASSES]
         matrix, names = matrix[np.ix_(order, order)], tuple(names[code] for code in order)

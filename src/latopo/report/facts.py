@@ -97,7 +97,7 @@ def measure_complex(cx: CellComplex, points: Points | None = None) -> Facts:
     """Counts, topology and, with classes or values, how far the cells agree with them."""
     polygons = {length: rows for length, rows in cx.polygons.items() if len(rows)}
     purity = {}
-    if points is not None and not points.is_quantity:
+    if points is not None and points.targets and not points.is_quantity:
         cells = {2: cx.edge_index.t(), **polygons}
         purity = {length: _purity(rows, points.labels) for length, rows in cells.items()}
     return Facts(

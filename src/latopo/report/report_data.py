@@ -80,6 +80,7 @@ class Points:
     roles: IntArray | None = None  #: 0 train, 1 validation, 2 test, −1 none
     labelled: NDArray[np.bool_] | None = None  #: whether the model knew the label, where it did not know all of them
     columns: tuple[Column, ...] = ()  #: of the table, if they are to be shown
+    targets: bool = True  #: whether labels are what the model predicts; those of a molecule's atoms are not
 
     def __post_init__(self) -> None:
         """Refuse columns of different lengths, and classes without a name."""
@@ -163,6 +164,7 @@ class ReportData:
     tables: tuple[ShownTable, ...] = ()
     notes: tuple[str, ...] = ()  #: what a careful reader should know
     learned: bool = True  #: whether a model made the complex, and not the reader
+    predicted_classes: tuple[str, ...] = ()  #: their names, where they are not those of the points
 
     def __post_init__(self) -> None:
         """Refuse snapshots of different nodes, curves that are not numbers, and a matrix that is not one of classes."""
@@ -199,6 +201,11 @@ class ReportData:
         if self.points is None or self.points.labelled is None or self.points.predictions is None:
             return 0
         return int((~self.points.labelled[list(nodes)]).sum())
+
+    @property
+    def class_names(self) -> tuple[str, ...]:
+        """Names of the classes that are predicted."""
+        return self.predicted_classes or (() if self.points is None else self.points.class_names)
 
     @property
     def polygon_word(self) -> str:

@@ -58,6 +58,7 @@ def read_train_run(folder: Path, fold: int | None = None, baselines: Sequence[Pa
         confusion=np.sum(matrices, axis=0) if matrices else None,
         settings=_flat_settings(settings, results[drawn]),
         notes=_notes(settings, results, drawn, bool(snapshots)),
+        predicted_classes=points[drawn].class_names,
     )
 
 
@@ -71,7 +72,7 @@ def _drawn_nodes(result: Mapping[str, Any]) -> Points:
     labels = np.array(result["labels"], np.int64)
     counts = zip(result["drawn"], result["sizes"], strict=True)
     names = tuple(f"graph {graph}, node {node}" for graph, count in counts for node in range(count))
-    return Points(labels, tuple(f"label {code}" for code in range(int(labels.max()) + 1)), names)
+    return Points(labels, tuple(f"label {code}" for code in range(int(labels.max()) + 1)), names, targets=False)
 
 
 def _points(folds: Mapping[int, Path], has_classes: bool) -> dict[int, Points]:
