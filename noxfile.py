@@ -13,10 +13,10 @@ PYTHONS = ["3.11", "3.12", "3.13"]
 # TORCH="torch==2.13.0 --index-url https://download.pytorch.org/whl/cpu"
 TORCH = os.environ.get("TORCH", "torch==2.13.0").split()
 EXTRAS = ["viz", "table", "interop", "topox", "cluster"]
-# What the numbers of a complex depend on; coverage of these is measured.
+# What the numbers of a complex depend on.
 METHOD = ["entmax", "cycles", "neighbors", "complex", "nn", "semi", "models"]
 THREADS = {"OMP_NUM_THREADS": "1"}
-nox.options.default_venv_backend = "venv"
+nox.options.default_venv_backend = "uv|venv"  # uv where there is one: it installs in seconds
 nox.options.reuse_existing_virtualenvs = True
 
 
@@ -73,7 +73,7 @@ def extra(session: nox.Session, extra: str) -> None:
 
 @nox.session(python=PYTHONS[0])
 def coverage(session: nox.Session) -> None:
-    """Lines of the method's packages that its tests run; compiled kernels are run by the interpreter."""
+    """Lines of the method's packages that its tests run, compiled kernels left out."""
     session.install(*TORCH)
     session.install("--editable", ".[dev]", "pytest-cov")
     session.run("make", "coverage", "VENV=" + session.virtualenv.location, external=True)
