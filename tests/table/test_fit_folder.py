@@ -2,12 +2,22 @@ import errno
 import json
 import os
 
+import numpy as np
+import pandas as pd
 import pytest
 import torch
 
 from latopo import CellComplex
 from latopo.errors import LatopoError
-from latopo.table.fit_folder import _write_complex, check_run_folder, new_run_folder, read_run_file
+from latopo.table.fit_folder import (
+    _write_complex,
+    check_run_folder,
+    new_run_folder,
+    read_run,
+    read_run_file,
+    write_run,
+)
+from latopo.table.fitting import FitRequest, fit_table
 
 
 def crash_while_writing(folder):
@@ -55,6 +65,37 @@ def test_an_empty_folder_may_be_used_and_a_link_may_not(tmp_path):
     (tmp_path / "link").symlink_to(tmp_path / "empty")
     with pytest.raises(LatopoError, match="is not a folder"):
         check_run_folder(tmp_path / "link", overwrite=True)
+
+
+def test_a_folder_with_other_files_or_another_run_is_left_alone(tmp_path):
+    (tmp_path / "notes.txt").write_text("mine")
+    with pytest.raises(LatopoError, match="holds other files"):
+        check_run_folder(tmp_path, overwrite=True)
+    (tmp_path / "run.json").write_text("{}")
+    with pytest.raises(LatopoError, match="already holds a run; replace it with --overwrite"):
+        check_run_folder(tmp_path, overwrite=False)
+    check_run_folder(tmp_path, overwrite=True)
+
+
+def test_a_run_is_read_as_it_was_written_and_not_if_it_was_changed(tmp_path):
+    random = np.random.RandomState(0)
+    frame = pd.DataFrame({"a": random.randn(40), "b": random.randn(40)}).assign(kind=["x", "y"] * 20)
+    frame["a"] += 4 * (frame["kind"] == "y")
+    result = fit_table(frame, FitRequest("kind", parameters={"max_epochs": 2}, keep_columns=True), lambda line: None)
+    write_run(tmp_path, *result)
+    again = read_run(tmp_path)
+    assert again.anchor_ids == result.run.anchor_ids
+    assert again.preprocessing == result.run.preprocessing
+    x, _ = again.preprocessing.transform(frame)
+    assert np.array_equal(again.estimator.predict_proba(x), result.run.estimator.predict_proba(x))
+    assert [column["name"] for column in read_run_file(tmp_path, "columns.json")] == ["a", "b"]
+    metrics = (tmp_path / "metrics.json").read_text()
+    (tmp_path / "metrics.json").write_text(metrics.replace("accuracy", "R2"))
+    with pytest.raises(LatopoError, match=r"metrics.json was changed or is incomplete"):
+        read_run_file(tmp_path, "metrics.json")
+    (tmp_path / "run.json").unlink()
+    with pytest.raises(LatopoError, match="is not a run of latopo fit"):
+        read_run(tmp_path)
 
 
 @pytest.mark.parametrize("renames", range(4))

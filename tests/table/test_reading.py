@@ -6,7 +6,7 @@ import pytest
 
 from latopo.errors import LatopoError
 from latopo.table.columns import read_cells
-from latopo.table.reading import read_edges, read_frame, read_ids
+from latopo.table.reading import read_blocks, read_edges, read_frame, read_ids
 
 
 def write(tmp_path, content, name="t.csv"):
@@ -133,3 +133,52 @@ def test_edges_are_positions(tmp_path):
 def test_unknown_ids_are_counted(tmp_path, text, message):
     with pytest.raises(LatopoError, match=message):
         read_edges(write(tmp_path, text), ["x"])
+
+
+@pytest.mark.parametrize(
+    ("content", "name", "encoding", "message"),
+    [
+        ("a,b\n1,2\n", "t.xlsx", None, "ends in '.xlsx', expected one of"),
+        ("a,\n1,2\n", "t.csv", None, "column 2 has no name"),
+        ("a,b,a\n1,2,3\n", "t.csv", None, "the column name 'a' appears more than once"),
+        ("a,b\n", "t.csv", None, "has a header but no rows"),
+        ("a,b\n1,2,3\n", "t.csv", None, "line 2 has 3 cells, but the header has 2 columns"),
+        ('a,b\n"1,2\n', "t.csv", None, "cannot be read as a table: unexpected end of data"),
+        ("a,ä\n1,2\n".encode("latin-1"), "t.csv", None, "is not utf-8: line 1 has the byte 0xe4"),
+        ("a,b\n1,2\n", "t.csv", "klingon", "--encoding klingon: there is no such encoding"),
+        ("a,b\n1,2\n".encode("utf-16-le"), "t.csv", None, "has zero bytes"),
+        (b"PAR1 and no more", "t.parquet", None, "is not a readable Parquet file"),
+    ],
+)
+def test_what_is_not_a_table(tmp_path, content, name, encoding, message):
+    if name.endswith("parquet"):
+        pytest.importorskip("pyarrow")
+    with pytest.raises(LatopoError, match=message):
+        read_frame(write(tmp_path, content, name), encoding)
+
+
+def test_what_is_not_a_file(tmp_path):
+    with pytest.raises(LatopoError, match="does not exist"):
+        read_frame(tmp_path / "t.csv")
+    with pytest.raises(LatopoError, match="is a folder, not a file"):
+        read_frame(tmp_path)
+
+
+def test_a_table_of_too_many_cells_is_refused_before_they_are_held(tmp_path, monkeypatch):
+    pytest.importorskip("pyarrow")
+    monkeypatch.setattr("latopo.table.reading._MOST_CELLS", 5)
+    pd.DataFrame({"a": range(4), "b": range(4)}).to_parquet(tmp_path / "t.parquet")
+    with pytest.raises(LatopoError, match="4 rows of 2 columns, expected at most 5 cells; split it"):
+        read_frame(tmp_path / "t.parquet")
+    path = write(tmp_path, "a,b\n" + "1,2\n" * 4)
+    with pytest.raises(LatopoError, match="has more than 5 cells"):
+        read_frame(path)
+    assert [len(block) for block in read_blocks(path, rows=3)] == [3, 1]  # not held at once
+    monkeypatch.setattr("latopo.table.reading._LARGEST", 10)
+    with pytest.raises(LatopoError, match="has 20 bytes, expected at most 10"):
+        read_frame(path)
+
+
+def test_edges_need_two_columns(tmp_path):
+    with pytest.raises(LatopoError, match="has one column, expected two"):
+        read_edges(write(tmp_path, "a\nx\n"), ["x"])

@@ -65,3 +65,20 @@ def test_a_few_texts_among_numbers_are_not_classes(bad, message):
     with pytest.raises(LatopoError, match=message):
         read_target(cells)
     assert read_target(cells, "classification").task == "classification"
+
+
+@pytest.mark.parametrize(
+    ("cells", "task", "message"),
+    [
+        (["a", "b"], "guess", "--task must be auto, classification or regression, got 'guess'"),
+        ([None, None], "auto", "the target 't' is empty"),
+        (["a", "a", None], "auto", "has only one class, 'a'; at least two are needed"),
+        (["a", "a", "b"], "auto", "only one row of the class 'b'"),
+        ([f"n{row}" for row in range(30)], "auto", "30 classes, most of a single row; is it an identifier"),
+        (["x" * 20_000, "y"] * 2, "auto", "a class of 20,000 characters"),
+        (["2.5", "2.5", None], "regression", "is always 2.5; there is nothing to learn"),
+    ],
+)
+def test_a_target_that_cannot_be_learned(cells, task, message):
+    with pytest.raises(LatopoError, match=message):
+        read_target(column(cells), task)
