@@ -1,10 +1,12 @@
 import datetime
+import tracemalloc
 from decimal import Decimal
 
 import pandas as pd
 import pytest
 
 from latopo.errors import LatopoError
+from latopo.table import reading
 from latopo.table.columns import read_cells
 from latopo.table.reading import read_blocks, read_edges, read_frame, read_ids
 
@@ -66,6 +68,45 @@ def test_decimals_are_read(tmp_path, written, read):
 def test_thousands_are_not_taken_for_decimals(tmp_path):
     with pytest.raises(LatopoError, match="column 'a' has '1,234' beside whole numbers"):
         read_frame(write(tmp_path, "a;b\n950;x\n1,234;y\n"))
+
+
+@pytest.mark.parametrize(
+    ("content", "encoding", "message"),
+    [
+        (b"a,b\n1,2\n\xe4,3\n", None, r"is not utf-8: line 3 has the byte 0xe4; save it as UTF-8"),
+        (b"a,b\n1,2\n" * 5000 + b"1,\xc3", None, r"line 10001 has the byte 0xc3"),
+        (b"a,b\n1,\x00\n", None, "has zero bytes"),
+        (b"a,b\n1,2\n", "klingon", "there is no such encoding"),
+        (b"a,b\n1,2\n", "hex", "there is no such encoding"),
+        ("ä,b\n1,2\n".encode(), "ascii", "is not ascii: line 1 has the byte 0xc3"),
+        (b"a,b\n1,2\n", "utf-16", "cannot be read with --encoding utf-16|is not utf-16"),
+    ],
+)
+def test_what_cannot_be_decoded(tmp_path, content, encoding, message):
+    with pytest.raises(LatopoError, match=message):
+        read_frame(write(tmp_path, content), encoding)
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_blocks_are_parts_of_the_whole(tmp_path, end):
+    text = end.join(["", " ", "a,b", *(f'{row},"x{end}{row}"' for row in range(25)), ""])
+    path = write(tmp_path, text)
+    blocks = list(read_blocks(path, rows=10))
+    assert [len(block) for block in blocks] == [10, 10, 5]
+    assert pd.concat(blocks, ignore_index=True).equals(read_frame(path))
+    assert blocks[2].iloc[-1].tolist() == ["24", f"x{end}24"]
+
+
+def test_a_large_file_is_never_held_as_a_whole(tmp_path, monkeypatch):
+    path = write(tmp_path, "a,b\n" + "1,2\n" * 500_000)
+    monkeypatch.setattr(reading, "_LARGEST", 1000)
+    with pytest.raises(LatopoError, match="expected at most 1,000; split it"):
+        read_frame(path)
+    tracemalloc.start()
+    assert sum(len(block) for block in read_blocks(path, rows=1000)) == 500_000
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < path.stat().st_size / 2
 
 
 def test_a_huge_cell_is_refused(tmp_path):

@@ -1,10 +1,10 @@
 """Tables and given graphs from files."""
 
+import codecs
 import csv
-import io
 import re
 from collections.abc import Iterator
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
@@ -12,14 +12,13 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from latopo._stored import read_stored
 from latopo.errors import LatopoError
 from latopo.table.columns import as_texts, read_cells
 
 __all__ = ["read_blocks", "read_edges", "read_frame", "read_ids"]
 
 _MISSING = frozenset({"", "NA", "N/A", "#N/A", "NaN", "nan", "null", "NULL", "None", "<NA>", "?"})
-_LARGEST = 2**32  # bytes of a file
+_LARGEST = 2**32  # bytes of a file that is held as a whole
 _MOST_CELLS = 2 * 10**8
 _SUFFIXES = (".csv", ".tsv", ".parquet")
 _DECIMAL_COMMA = re.compile(r"[+-]?(\d+,?\d*|,\d+)([eE][+-]?\d+)?")
@@ -49,13 +48,16 @@ def read_frame(path: Path, encoding: str | None = None) -> pd.DataFrame:
 
 
 def read_blocks(path: Path, encoding: str | None = None, rows: int | None = None) -> Iterator[pd.DataFrame]:
-    """As :func:`read_frame`, in frames of at most so many rows; cells of a text file become objects block by block."""
+    """As :func:`read_frame`, in frames of at most so many rows.
+
+    A text file between commas or tabs is read block by block, so that it may be of any size.
+    """
     if not path.is_file():
         missing = "is not a regular file" if path.exists() else "does not exist"
         raise LatopoError(f"{path} {'is a folder, not a file' if path.is_dir() else missing}")
-    if path.stat().st_size > _LARGEST:
-        raise LatopoError(f"{path} has {path.stat().st_size:,} bytes, expected at most {_LARGEST:,}; split it")
     suffix = path.suffix.lower()
+    if path.stat().st_size > _LARGEST and (rows is None or suffix == ".parquet"):
+        raise LatopoError(f"{path} has {path.stat().st_size:,} bytes, expected at most {_LARGEST:,}; split it")
     if suffix not in _SUFFIXES:
         raise LatopoError(f"{path} ends in {suffix or 'nothing'!r}, expected one of {', '.join(_SUFFIXES)}")
     blocks = _cut(_read_parquet(path), rows) if suffix == ".parquet" else _read_text(path, encoding, rows)
@@ -82,33 +84,60 @@ def _check_columns(path: Path, frame: pd.DataFrame) -> None:
         raise LatopoError(f"{path} has a header but no rows")
 
 
-def _decode(path: Path, encoding: str | None) -> str:
-    content = read_stored(path)
-    if encoding is None:
-        encoding = "utf-16" if content.startswith((b"\xff\xfe", b"\xfe\xff")) else "utf-8-sig"
+def _lines(path: Path, encoding: str | None) -> Iterator[str]:
+    """The lines of a text file, one after another: a file may be larger than the memory."""
     try:
-        text = content.decode(encoding)
+        with path.open("rb") as file:
+            start = file.read(2)
+        if encoding is None:
+            encoding = "utf-16" if start in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"
+        with path.open(encoding=encoding, newline="") as text:
+            for number, line in enumerate(text):
+                if "\0" in line:
+                    raise LatopoError(
+                        f"{path} has zero bytes; it is not a text file, or is UTF-16 without a byte order mark"
+                    )
+                # A byte order mark stays where --encoding names a coding that keeps it.
+                yield line if number else line.removeprefix("\ufeff")
+    except LatopoError:
+        raise
     except (LookupError, MemoryError) as error:
         raise LatopoError(f"--encoding {encoding}: there is no such encoding; utf-8 and latin-1 are common") from error
     except UnicodeDecodeError as error:
-        line = content[: error.start].count(b"\n") + 1
         raise LatopoError(
-            f"{path} is not {encoding.removesuffix('-sig')}: line {line} has the byte {content[error.start]:#04x}; "
+            f"{path} is not {error.encoding.removesuffix('-sig')}: {_first_wrong(path, error.encoding)}"
             "save it as UTF-8, or name its encoding, such as --encoding latin-1"
         ) from error
     except (UnicodeError, ValueError) as error:
         raise LatopoError(f"{path} cannot be read with --encoding {encoding}: {error}; utf-8 is common") from error
-    if "\0" in text:
-        raise LatopoError(f"{path} has zero bytes; it is not a text file, or is UTF-16 without a byte order mark")
-    return text.removeprefix("\ufeff")  # the byte order mark, where --encoding names a coding that keeps it
+    except OSError as error:
+        raise LatopoError(f"{path} cannot be read: {error.strerror}") from error
+
+
+def _first_wrong(path: Path, encoding: str) -> str:
+    """Where the first byte is that the encoding does not have."""
+    decoder = codecs.getincrementaldecoder(encoding)()
+    with path.open("rb") as file:
+        for number, raw in enumerate(chain(file, [b""]), start=1):
+            try:
+                decoder.decode(raw, final=not raw)
+            except UnicodeDecodeError as error:
+                line = number if raw else number - 1
+                return f"line {line} has the byte {error.object[error.start]:#04x}; "
+    return ""
 
 
 def _read_text(path: Path, encoding: str | None, size: int | None) -> Iterator[pd.DataFrame]:
     # Not pandas.read_csv: it fills short rows, shifts long ones and renames repeated columns without a word.
-    text = _decode(path, encoding)
-    first = next((line for line in io.StringIO(text, newline=None) if line.strip()), "")
+    text = _lines(path, encoding)
+    head: list[str] = []
+    for line in text:
+        head.append(line)
+        if line.strip():
+            break
+    first = head[-1] if head else ""
     delimiter = "\t" if path.suffix.lower() == ".tsv" else next((mark for mark in ",;\t" if mark in first), ",")
-    lines = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+    lines = csv.reader(chain(head, text), delimiter=delimiter, strict=True)
     try:
         header = next((cells for cells in lines if len(cells) > 1 or "".join(cells).strip()), [])  # after blank lines
         if not header:
