@@ -22,8 +22,9 @@ def find_sides(
     """
     count, length = rows.shape
     for p in range(count):
+        v = rows[p, 0]
         for k in range(length):
-            u, v = rows[p, k], rows[p, (k + 1) % length]
+            u, v = v, rows[p, k + 1] if k + 1 < length else rows[p, 0]
             low, high, at = min(u, v), max(u, v), p * length + k
             sign[at] = 1 if u < v else -1
             edge[at] = -1
@@ -41,6 +42,16 @@ def find_sides(
 
 
 @njit(nogil=True, cache=True)
+def _sum_sides(x: FloatArray, edge: IntArray, first: int, length: int, total: FloatArray) -> None:
+    """The sum of x over the sides of a polygon, which begin at ``first``, into ``total`` [F]."""
+    total[:] = 0
+    for k in range(first, first + length):
+        row = x[edge[k]]
+        for f in range(total.shape[0]):
+            total[f] += row[f]
+
+
+@njit(nogil=True, cache=True)
 def add_other_sides(
     x: FloatArray, edge: IntArray, length: int, weight: FloatArray, out: FloatArray, total: FloatArray
 ) -> None:
@@ -51,20 +62,15 @@ def add_other_sides(
     width = x.shape[1]
     for p in range(edge.shape[0] // length):
         first = p * length
-        for f in range(width):
-            total[f] = x[edge[first], f]
-        for k in range(1, length):
-            e = edge[first + k]
-            for f in range(width):
-                total[f] += x[e, f]
+        _sum_sides(x, edge, first, length, total)
         for k in range(length):
-            e = edge[first + k]
-            if weight.shape[0] == 0:
+            row, own = out[edge[first + k]], x[edge[first + k]]
+            if weight.shape[0]:
                 for f in range(width):
-                    out[e, f] += total[f] - x[e, f]
+                    row[f] += (total[f] - own[f]) * weight[p]
             else:
                 for f in range(width):
-                    out[e, f] += (total[f] - x[e, f]) * weight[p]
+                    row[f] += total[f] - own[f]
 
 
 @njit(nogil=True, cache=True)
@@ -81,23 +87,24 @@ def other_sides_gradient(
     for p in range(edge.shape[0] // length):
         first = p * length
         if products.shape[0]:
-            for f in range(width):
-                total[f] = x[edge[first], f]
-            for k in range(1, length):
-                for f in range(width):
-                    total[f] += x[edge[first + k], f]
+            _sum_sides(x, edge, first, length, total)
             for k in range(length):
-                e = edge[first + k]
+                row, own, product = outer[edge[first + k]], x[edge[first + k]], products[p, k]
                 for f in range(width):
-                    products[p, k, f] = outer[e, f] * (total[f] - x[e, f])
+                    product[f] = row[f] * (total[f] - own[f])
         if to_x.shape[0] == 0:
             continue
+        total[:] = 0
         for k in range(length):
-            e = edge[first + k]
+            row, own = outer[edge[first + k]], mine[k]
+            if weight.shape[0]:
+                for f in range(width):
+                    own[f] = row[f] * weight[p]
+            else:
+                own[:] = row
             for f in range(width):
-                mine[k, f] = outer[e, f] if weight.shape[0] == 0 else outer[e, f] * weight[p]
-                total[f] = mine[k, f] if k == 0 else total[f] + mine[k, f]
+                total[f] += own[f]
         for k in range(length):
-            e = edge[first + k]
+            row, own = to_x[edge[first + k]], mine[k]
             for f in range(width):
-                to_x[e, f] += total[f] - mine[k, f]
+                row[f] += total[f] - own[f]
