@@ -13,5 +13,6 @@ def test_auto_is_a_gpu_if_there_is_one(monkeypatch):
 
 
 def test_a_device_that_is_not_there_is_named():
-    with pytest.raises(LatopoError, match=r"device: expected 'auto', 'cpu' or another device.*got 'toaster'"):
-        find_device("toaster")
+    for name in ("toaster", "meta"):
+        with pytest.raises(LatopoError, match=rf"device: expected 'auto', 'cpu' or another device.*got '{name}'"):
+            find_device(name)

@@ -8,6 +8,7 @@ from latopo._parallel import map_blocks, row_blocks
 
 def test_blocks_cover_every_row_once():
     assert row_blocks(0, 3) == []
+    assert row_blocks(2, 0) == [(0, 1), (1, 2)]  # a bound on the work may allow less than one row
     assert [list(range(*ends)) for ends in row_blocks(7, 3)] == [[0, 1, 2], [3, 4, 5], [6]]
 
 

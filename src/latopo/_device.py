@@ -17,8 +17,10 @@ def find_device(name: str) -> torch.device:
     if name == "auto":
         name = "cuda" if torch.cuda.is_available() else "cpu"
     try:
-        return torch.empty(0, device=name).device
-    except (RuntimeError, AssertionError) as error:  # no such name; built without it
+        number = torch.zeros((), device=name)
+        number.item()
+    except (RuntimeError, AssertionError) as error:  # no such name; built without it; holds no numbers (meta)
         raise LatopoError(
             f"device: expected 'auto', 'cpu' or another device that torch finds here, got {name!r}: {error}"
         ) from error
+    return number.device

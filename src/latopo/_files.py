@@ -19,9 +19,12 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from uuid import uuid4
 
+from latopo._stored import read_json
 from latopo.errors import LatopoError
 
-__all__ = ["atomic_path", "check_output", "is_draft", "new_folder", "recover", "replaced_files", "write_files"]
+__all__ = [
+    "atomic_path", "check_folder", "check_output", "is_draft", "new_folder", "recover", "replaced_files", "write_files",
+]  # fmt: skip
 
 AnyPath = str | os.PathLike[str]
 
@@ -53,6 +56,20 @@ def check_output(path: AnyPath, what: str = "--out", *, source: AnyPath | None =
         mark = next((name for name in _RUN_MARKS if (place / name).exists()), None)
         if mark is not None:
             raise LatopoError(f"{what} {target} is a file of the run in {place}; choose another name")
+
+
+def check_folder(path: AnyPath, what: str = "--out") -> None:
+    """Raise if there is no folder and none can be made: a file, or a place below one, or among the devices.
+
+    Example:
+        >>> check_folder("/dev/null/results")
+        Traceback (most recent call last):
+        latopo.errors.LatopoError: --out /dev/null/results is not a folder, and none can be made there; choose another
+    """
+    target = Path(path).absolute()
+    there = next(place for place in (target, *target.parents) if place.exists())
+    if not there.is_dir() or _is_special(target / "file"):
+        raise LatopoError(f"{what} {path} is not a folder, and none can be made there; choose another")
 
 
 @contextmanager
@@ -97,9 +114,9 @@ def is_draft(path: AnyPath) -> bool:
 
 def _is_special(path: Path) -> bool:
     """Whether a file there is not an ordinary one; /dev/stdout is not, even where output is redirected to a file."""
-    places = {str(place) for place in (path.absolute().parent, path.resolve().parent)}
+    places = {path.absolute().parent, path.resolve().parent}
     return (path.exists() and not path.is_file()) or any(
-        place in ("/dev", "/dev/fd") or place.startswith("/proc") for place in places
+        str(place) in ("/dev", "/dev/fd") or place.is_relative_to("/proc") for place in places
     )
 
 
@@ -187,12 +204,12 @@ def recover(folder: AnyPath) -> None:
 
 
 def _stale_names(path: Path) -> list[str]:
-    try:
-        names = json.loads(path.read_text()) if path.is_file() and not path.is_symlink() else []
-    except (ValueError, RecursionError):
-        names = []
     # The folder may be a stranger's: nothing outside of it is touched.
-    return [name for name in names if isinstance(name, str) and re.fullmatch(r"\w[\w.-]*", name)]
+    try:
+        names = [] if path.is_symlink() else read_json(path, [str])
+    except LatopoError:
+        return []
+    return [name for name in names if re.fullmatch(r"\w[\w.-]*", name)]
 
 
 @contextmanager

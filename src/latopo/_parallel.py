@@ -17,13 +17,14 @@ Result = TypeVar("Result")
 
 
 def row_blocks(count: int, block: int) -> list[tuple[int, int]]:
-    """Cut ``range(count)`` into consecutive ``(start, stop)`` pairs of at most ``block`` rows.
+    """Cut ``range(count)`` into consecutive ``(start, stop)`` pairs of at most ``block`` rows, and of at least one.
 
     Example:
         >>> row_blocks(5, 2)
         [(0, 2), (2, 4), (4, 5)]
     """
-    return [(start, min(start + block, count)) for start in range(0, count, max(block, 1))]
+    block = max(block, 1)
+    return [(start, min(start + block, count)) for start in range(0, count, block)]
 
 
 def map_blocks(

@@ -2,7 +2,7 @@
 
 __all__ = ["LatopoError", "TooManyCellsError", "TooManyStepsError", "one_line"]
 
-_LONGEST = 2000
+_LONGEST, _LONGEST_WORD = 2000, 500  # characters
 
 
 def one_line(text: str) -> str:
@@ -12,7 +12,7 @@ def one_line(text: str) -> str:
         >>> one_line("a\\nb  c \\x1b[31m")
         'a b c \\\\x1b[31m'
     """
-    line = " ".join(text.split())
+    line = " ".join(word if len(word) <= _LONGEST_WORD else f"{word[:_LONGEST_WORD]}…" for word in text.split())
     if not line.isprintable():
         line = "".join(sign if sign.isprintable() else sign.encode("unicode_escape").decode() for sign in line)
     return line if len(line) <= _LONGEST else f"{line[: _LONGEST - 2]} …"

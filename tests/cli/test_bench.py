@@ -45,3 +45,10 @@ def test_an_unknown_benchmark(latopo):
     assert code == 2
     assert err.startswith(f"latopo: bench: expected one of {', '.join(report.BENCHMARKS)}, got 'speed'; ")
     assert len(err.splitlines()) == 1
+
+
+def test_a_folder_without_benchmarks_and_a_file_in_place_of_the_results(latopo, tmp_path):
+    (tmp_path / "mine.py").write_text("raise SystemExit('not to be run')")
+    for arguments in (["--peers", "."], ["--peers", "nowhere"], ["--out", "mine.py"], ["--out", "mine.py/results"]):
+        code, out, err = latopo("bench", *arguments)
+        assert (code, out, len(err.splitlines())) == (2, "", 1)

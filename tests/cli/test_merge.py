@@ -28,6 +28,13 @@ def test_a_folder_without_runs_is_named_and_nothing_written(latopo, tmp_path, na
     assert not (tmp_path / "all").exists()
 
 
+def test_a_file_in_place_of_the_folder_is_refused(latopo, tmp_path):
+    fill("a", 0)
+    (tmp_path / "all").write_text("mine")
+    expected = "latopo: --out all is not a folder, and none can be made there; choose another\n"
+    assert latopo("merge", "a", "--out", "all") == (2, "", expected)
+
+
 def test_help_is_there(latopo):
     code, out, _ = latopo("merge", "--help")
     assert code == 0

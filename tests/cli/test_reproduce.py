@@ -174,7 +174,7 @@ def test_tables_only_writes_what_is_finished(elsewhere):
 def test_tables_only_needs_finished_runs():
     result = invoke("all", "--tables-only", "--out", "nowhere")
     assert isinstance(result.exception, LatopoError)
-    assert "there is no folder nowhere" in str(result.exception)
+    assert "--out nowhere: there is no such folder" in str(result.exception)
 
 
 def test_finished_runs_are_verified(elsewhere):
@@ -209,8 +209,8 @@ def test_goals_are_counted_from_the_store_alone(elsewhere):
     assert result.exit_code == 0, result.output
     assert "in 0 of 18 cells, 18 missing" in result.stdout.splitlines()[0]
     assert (elsewhere / "out" / "records.jsonl").read_bytes() == before
-    assert "there is no folder nowhere" in str(invoke("goals", "--out", "nowhere").exception)
-    assert "--models: goals reads all of the store" in str(invoke("goals", "--models", "mlp").exception)
+    assert "--out nowhere: there is no such folder" in str(invoke("goals", "--out", "nowhere").exception)
+    assert "--models: goals reads all of the store" in str(invoke("goals", "--models", "mlp", "--out", "out").exception)
 
 
 def test_there_must_be_runs_to_verify():
@@ -329,6 +329,15 @@ def test_figures(elsewhere):
         (("table2", "--models", "mlp,dcm", "--set", "rounds=2"), "model mlp: rounds: there is no such setting"),
         (("table2", "--shard", "0/3"), "--shard 0/3: expected a part and the number of parts, such as 1/8 to 8/8"),
         (("table2", "--shard", "4/3"), "--shard 4/3: expected a part"),
+        (("table2", "--shard", "1/" + "9" * 5000), "expected a part and the number of parts"),
+        (("table2", "--splits", "9" * 5000), "expected numbers and ranges such as 0-9"),
+        (("table2", "--verify", "1", "--dry-run"), "--dry-run: --verify trains finished runs again"),
+        (("table2", "--verify", "1", "--device", "nosuch"), "device: expected 'auto', 'cpu' or another device"),
+        (("few-labels", "--device", "cpu"), "--device: few-labels has settings and draws of its own"),
+        (("goals", "--jobs", "2", "--out", "."), "--jobs: goals reads all of the store"),
+        (("all", "--tables-only", "--shard", "1/2", "--out", "."), "--shard: --tables-only trains nothing"),
+        (("few-labels", "--tables-only", "--out", "nowhere"), "--out nowhere: there is no such folder"),
+        (("few-labels", "--out", "/dev/null/x"), "--out /dev/null/x is not a folder, and none can be made there"),
         (("table2", "--shard", "1of3"), "--shard 1of3: expected a part"),
         (("table2", "--backend", "threads"), "backend: expected one of loky, dask, ray, got 'threads'"),
         (("table2", "--cluster", "tcp://127.0.0.1:1"), "loky works on this machine alone"),

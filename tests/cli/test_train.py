@@ -136,6 +136,8 @@ def test_ctrl_c_keeps_what_is_done_and_says_how_to_go_on(monkeypatch):
         (("iris", "--model", "dgm-e", "--set", "gain=20"), "model dgm-e: gain: there is no such setting here"),
         (("iris", "--set", "k=3"), "model dcm: k: there is no such setting here"),
         (("iris", "--snapshots", "1-99999999999"), "--snapshots 1-99999999999: expected ascending ranges and at most"),
+        (("iris", "--set", "gain=" + "[" * 100_000), "gain must be a number"),
+        (("iris", "--model", ""), "''"),
         (("iris", "--device", "gpu0"), "device: expected 'auto', 'cpu' or another device that torch finds here"),
         (("texas", "--data-root", "nowhere"), "--data-root nowhere is not a folder"),
     ],

@@ -5,6 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
+from latopo.draw import _kernels
 from latopo.draw._kernels import count_common, pack_discs, settle
 
 
@@ -74,3 +75,23 @@ def test_a_small_disc_goes_into_the_corner_beside_a_large_one() -> None:
     centre = pack_discs(np.array([10.0, 1.0]), 0.5, 60)
     assert centre[0].tolist() == [0, 0]
     assert np.abs(centre[1]).max() <= 9
+
+
+@pytest.mark.parametrize("size", [1, 50, 700])
+def test_slices_of_any_size_give_the_same_bits(size: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    graph = nx.gnp_random_graph(40, 0.2, seed=0)
+    start, radius = np.random.default_rng(0).normal(size=(40, 2)), np.linspace(9, 1, 12)
+
+    def found() -> list[np.ndarray]:
+        return [count_common(*csr(graph)), settled(graph, start, np.ones(40), 0.1, 1.0), pack_discs(radius, 1.0, 40)]
+
+    calls = []
+    for name in ("_count_common", "_find_moves", "_place_discs"):
+        kernel = getattr(_kernels, name)
+        monkeypatch.setattr(_kernels, name, lambda *args, kernel=kernel: calls.append(kernel) or kernel(*args))
+    whole = found()
+    assert len(calls) == 3
+    monkeypatch.setattr(_kernels, "_SLICE", size)
+    for one, other in zip(found(), whole, strict=True):
+        assert np.array_equal(one, other)
+    assert len(calls) > 6 + 40 // size

@@ -17,7 +17,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from latopo._environment import environment
-from latopo._files import atomic_path
+from latopo._files import atomic_path, check_folder
 from latopo.bench.harness import Measurement
 from latopo.errors import LatopoError
 
@@ -39,6 +39,8 @@ def run(
     ``out/README.md`` is made from it. ``peers`` is a folder with more benchmarks: modules with a function ``measure``.
     """
     known = _find(peers)
+    if out is not None:
+        check_folder(out)
     for name in names or []:
         if name not in known:
             more = "" if peers else "; the others are in the repository: --peers benchmarks/peers"
@@ -66,10 +68,11 @@ def _find(peers: Path | None) -> dict[str, str]:
     known = {name: f"latopo.bench.{name}" for name in BENCHMARKS}
     if peers is None:
         return known
-    if not peers.is_dir():
-        raise LatopoError(f"bench: --peers {peers} is not a folder; expected benchmarks/peers of the repository")
+    found = [path.stem for path in sorted(peers.glob("[!_]*.py")) if "def measure(" in path.read_text("utf-8")]
+    if not found:
+        raise LatopoError(f"bench: --peers {peers} has no benchmarks; expected benchmarks/peers of the repository")
     sys.path.insert(0, str(peers.resolve().parent))  # so that a process of its own finds them, too
-    return known | {path.stem: f"{peers.resolve().name}.{path.stem}" for path in sorted(peers.glob("[!_]*.py"))}
+    return known | {name: f"{peers.resolve().name}.{name}" for name in found}
 
 
 def machine() -> dict[str, Any]:

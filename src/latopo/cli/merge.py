@@ -17,8 +17,10 @@ def merge(
     A run that is there already stays as it is, so the same command may be given again. Nothing is deleted. Then
     `latopo reproduce --tables-only` writes the tables.
     """
+    from latopo._files import check_folder
     from latopo.reproduce import Store
 
+    check_folder(out)
     for folder in folders:
         if not (folder / "records.jsonl").is_file():
             raise LatopoError(f"merge: {folder} has no finished runs; expected a folder with records.jsonl")

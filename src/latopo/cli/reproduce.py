@@ -14,6 +14,7 @@ from latopo.cli.train import (
     Jobs,
     Splits,
     check_data_root,
+    is_number,
     parse_numbers,
     parse_settings,
 )
@@ -84,6 +85,8 @@ def reproduce(
     The same seed gives the same numbers on the same kind of CPU with the same versions. On other machines single runs
     differ and means stay within the spread; the store keeps CPU and versions with every run.
     """
+    from latopo._device import find_device
+    from latopo._files import check_folder
     from latopo.cli import reproduction
     from latopo.cli.few_labels import reproduce_few_labels
     from latopo.data import find_dataset
@@ -91,10 +94,25 @@ def reproduce(
 
     check_data_root("reproduce", data_root)
     check_backend(backend, cluster)
+    check_folder(out)
+    find_device(device)
+    if what == "figures":
+        given = {
+            "--values": values, "--splits": splits != _FOLDS, "--seeds": seeds, "--protocols": protocols != _PROTOCOLS,
+            "--shard": shard, "--tables-only": tables_only, "--verify": verify,
+        }  # fmt: skip
+        _refuse(given, "figures show fold 0, seed 0, under honest")
+    if (what == "goals" or tables_only) and not out.is_dir():
+        raise LatopoError(f"--out {out}: there is no such folder; name that of an earlier run")
+    elsewhere = {"--device": device != "auto", "--backend": backend != "loky"}
+    if tables_only:
+        _refuse({"--shard": shard, "--dry-run": dry_run, "--verify": verify}, "--tables-only trains nothing")
+    if verify is not None:
+        _refuse({"--shard": shard, "--dry-run": dry_run}, "--verify trains finished runs again and stores nothing")
     if what == "few-labels":
         given = {
             "--values": values, "--seeds": seeds, "--protocols": protocols != _PROTOCOLS, "--epochs": epochs,
-            "--set": setting, "--cluster": cluster, "--shard": shard, "--verify": verify,
+            "--set": setting, "--cluster": cluster, "--shard": shard, "--verify": verify, **elsewhere,
         }  # fmt: skip
         _refuse(given, "few-labels has settings and draws of its own")
         reproduce_few_labels(
@@ -109,7 +127,7 @@ def reproduce(
             "--datasets": datasets, "--models": models, "--values": values, "--splits": splits != _FOLDS,
             "--seeds": seeds, "--protocols": protocols != _PROTOCOLS, "--epochs": epochs, "--set": setting,
             "--cluster": cluster, "--shard": shard, "--dry-run": dry_run, "--tables-only": tables_only,
-            "--verify": verify,
+            "--verify": verify, "--jobs": jobs != 1, **elsewhere,
         }  # fmt: skip
         _refuse(given, "goals reads all of the store and trains nothing")
         reproduction.print_goals(out)
@@ -125,12 +143,6 @@ def reproduce(
     )
     work = reproduction.Work(out, jobs, backend, cluster, _parse_shard(shard), data_root, device, dry_run)
     tables = _tables_of(what, chosen.settings, bool(setting))
-    if what == "figures":
-        given = {
-            "--values": values, "--splits": splits != _FOLDS, "--seeds": seeds, "--protocols": protocols != _PROTOCOLS,
-            "--shard": shard, "--tables-only": tables_only, "--verify": verify,
-        }  # fmt: skip
-        _refuse(given, "figures show fold 0, seed 0, under honest")
     if tables_only:
         reproduction.write_tables(tables, chosen, work)
     elif verify is not None:
@@ -183,6 +195,6 @@ def _parse_shard(text: str | None) -> tuple[int, int] | None:
     if text is None:
         return None
     part, slash, parts = text.partition("/")
-    if not slash or not part.isdecimal() or not parts.isdecimal() or not 1 <= int(part) <= int(parts):
+    if not slash or not is_number(part) or not is_number(parts) or not 1 <= int(part) <= int(parts):
         raise LatopoError(f"--shard {text}: expected a part and the number of parts, such as 1/8 to 8/8")
     return int(part), int(parts)

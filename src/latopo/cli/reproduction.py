@@ -13,7 +13,6 @@ from typing import Any
 import typer
 from rich.console import Console
 
-from latopo._device import find_device
 from latopo.data.graph_loading import load_any
 from latopo.errors import LatopoError
 from latopo.reproduce import Record, Store, Unit, build_table, describe_cost, plan_units, train_units, write_table
@@ -75,14 +74,13 @@ def runs(count: int) -> str:
 
 def train_tables(what: str, tables: list[str], chosen: Choice, work: Work) -> int:
     """Train what is missing and write the tables; returns how many runs failed."""
-    find_device(work.device)  # a wrong name is reported now, and so are missing files
     units = plan_units(what, **vars(chosen))
     store = Store(work.folder)
     done = store if work.shard is None else Store(work.out)
     if work.shard is not None:
         units = units[work.shard[0] - 1 :: work.shard[1]]  # of all runs, whatever is done: parts never overlap
     todo = [unit for unit in units if unit.key not in store and unit.key not in done]
-    for dataset in dict.fromkeys(unit.dataset for unit in todo):
+    for dataset in dict.fromkeys(unit.dataset for unit in todo):  # missing files are reported now
         load_any(dataset, work.data_root)
     if work.dry_run:
         _say_cost(len(units), todo, [*done.records(), *store.records()], work)
@@ -163,15 +161,11 @@ def verify(count: int, what: str, chosen: Choice, work: Work) -> None:
 
 def print_goals(out: Path) -> None:
     """Count the cells that reach the print, and those where we lead, and print the counts with a table."""
-    if not out.is_dir():
-        raise LatopoError(f"goals: there is no folder {out}; name the --out folder of an earlier run")
     typer.echo(goals_text(count_goals(Store(out).records())))
 
 
 def write_tables(tables: Sequence[str], chosen: Choice, work: Work) -> None:
     """Write tables from what is finished."""
-    if not work.out.is_dir():
-        raise LatopoError(f"--tables-only: there is no folder {work.out}; name the --out folder of an earlier run")
     _write(tables, chosen, Store(work.out))
 
 

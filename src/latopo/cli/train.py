@@ -1,6 +1,7 @@
 """``latopo train``: one model on one data set, fold by fold, kept in a folder."""
 
 import json
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -73,8 +74,8 @@ def train(
     folds = parse_numbers(splits, "--splits", 9)
     settings = parse_settings(setting or []) | ({} if epochs is None else {"epochs": epochs})
     many = find_dataset(dataset).level == "graph"
-    model = model or ("cells-rings" if many else "dcm")
-    run = Run(dataset, model, many if graph is None else graph, protocol, seed, settings)  # type: ignore[arg-type]  # checked there
+    chosen = ("cells-rings" if many else "dcm") if model is None else model
+    run = Run(dataset, chosen, many if graph is None else graph, protocol, seed, settings)  # type: ignore[arg-type]  # checked there
     kept = [epoch for epoch in parse_numbers(snapshots, "--snapshots", empty=True) if epoch <= run.training().epochs]
     if tensorboard:
         check_tensorboard()
@@ -89,7 +90,7 @@ def parse_numbers(text: str, option: str, highest: int = 999_999, empty: bool = 
     numbers: set[int] = set()
     for part in filter(None, text.replace(" ", "").split(",")):
         first, dash, last = part.partition("-")
-        if not first.isdecimal() or (dash and not last.isdecimal()):
+        if not is_number(first) or (dash and not is_number(last)):
             raise LatopoError(f"{option} {text}: expected numbers and ranges such as 0-9 or 0,2,5-7, got {part}")
         start, stop = int(first), int(last or first)
         if stop < start or stop > highest:
@@ -98,6 +99,11 @@ def parse_numbers(text: str, option: str, highest: int = 999_999, empty: bool = 
     if not numbers and not empty:
         raise LatopoError(f"{option} is empty, expected numbers and ranges such as 0-2 or 0,2,5-7")
     return sorted(numbers)
+
+
+def is_number(text: str) -> bool:
+    """Whether a text is a whole number of a sensible length: Python refuses to read thousands of digits."""
+    return re.fullmatch("[0-9]{1,100}", text) is not None
 
 
 def parse_settings(pairs: list[str]) -> dict[str, Any]:
@@ -109,7 +115,7 @@ def parse_settings(pairs: list[str]) -> dict[str, Any]:
             raise LatopoError(f"--set {pair}: expected name=value, such as gain=20")
         try:
             settings[name] = json.loads(value)
-        except ValueError:
+        except (ValueError, RecursionError):
             settings[name] = value
     return settings
 

@@ -28,7 +28,9 @@ def hide_labels(target: Target, per_class: int, seed: int) -> tuple[Target, IntA
     for label in np.unique(target.values[target.labelled]):
         rows = np.flatnonzero(target.labelled & (target.values == label))
         if len(rows) <= per_class:
-            raise LatopoError(f"--labels {per_class}: the class {label!r} has only {len(rows)} rows; keep fewer labels")
+            raise LatopoError(
+                f"--labels {per_class}: the class {str(label)!r} has only {len(rows)} rows; keep fewer labels"
+            )
         kept[random.permutation(rows)[:per_class]] = True
     hidden = np.flatnonzero(target.labelled & ~kept)
     note = f"{kept.sum()} labels are kept, {per_class} per class, and {len(hidden)} hidden: they are the test"
