@@ -16,7 +16,8 @@ def test_a_plain_error_comes_back_from_a_worker():
 
 def test_a_message_is_one_line_that_a_terminal_shows_as_it_is():
     assert str(LatopoError("a\nb \x1b[31m\u200b é")) == "a b \\x1b[31m\\u200b é"
-    assert len(str(LatopoError("x" * 10**6))) == 2000
+    assert len(str(LatopoError("x " * 10**6))) == 2000
+    assert str(LatopoError(f"--out {'x' * 10**6}: too long")) == f"--out {'x' * 500}… too long"
 
 
 def test_counts_come_back_from_a_worker():

@@ -10,11 +10,14 @@ import traceback
 from pathlib import Path
 from typing import NamedTuple
 
+from hostile.limits import SIGNALS, start_timers
+
 import latopo.cli
 import latopo.report
 import latopo.table.fitting
 
 MOST_SECONDS, MOST_MEGABYTES = 120, 1000
+PROGRESS = ("note: ", "column ", "fitting ", "to do: ", "Downloading ", *(f"{count} of " for count in range(30)))
 
 
 class Outcome(NamedTuple):
@@ -34,7 +37,7 @@ class Outcome(NamedTuple):
         assert self.megabytes < MOST_MEGABYTES, f"{self.megabytes:.0f} MB\n{text}"
         if self.code == 2:
             last = self.err.strip().splitlines()
-            others = [line for line in last[:-1] if not line.startswith(("note: ", "column ", "fitting "))]
+            others = [line for line in last[:-1] if not line.startswith(PROGRESS)]
             assert last[-1].startswith("latopo: "), text
             assert not others, text
         return self
@@ -42,7 +45,7 @@ class Outcome(NamedTuple):
 
 def run(*arguments: object, seconds: int = MOST_SECONDS, prepare=None) -> Outcome:
     """``latopo ARGUMENTS`` in a child; ``prepare`` is called in it first."""
-    before = _resident()
+    before = _private()
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         child = os.fork()
         if child == 0:
@@ -60,9 +63,10 @@ def run(*arguments: object, seconds: int = MOST_SECONDS, prepare=None) -> Outcom
 def _be_command(arguments: list[str], seconds: int, prepare) -> None:
     code = 70
     try:
-        signal.signal(signal.SIGALRM, signal.SIG_DFL)
+        for number in SIGNALS:
+            signal.signal(number, signal.SIG_DFL)
         signal.signal(signal.SIGINT, signal.default_int_handler)
-        signal.alarm(seconds)
+        start_timers(seconds)
         limit = 40 * 2**30  # far above the promise: a fault is to be measured, not to end the machine
         resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
         sys.stdout = io.TextIOWrapper(os.fdopen(1, "wb", closefd=False), "utf-8", line_buffering=True)
@@ -82,8 +86,10 @@ def _be_command(arguments: list[str], seconds: int, prepare) -> None:
         os._exit(code)
 
 
-def _resident() -> float:
-    return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize() / 2**20
+def _private() -> float:
+    """Megabytes that a forked child has from the start: those of files it gets when it touches them."""
+    status = Path("/proc/self/status").read_text()
+    return int(status.partition("RssAnon:")[2].split()[0]) / 1024
 
 
 TABLE = "size,colour,weight,kind\n" + "".join(

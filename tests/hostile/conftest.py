@@ -4,6 +4,7 @@ import os
 import random
 
 import pytest
+from hypothesis import HealthCheck, Phase, seed, settings
 
 LONG = os.environ.get("LATOPO_HOSTILE") == "long"
 SEED = int(os.environ.get("LATOPO_HOSTILE_SEED") or (random.SystemRandom().randrange(10**6) if LONG else 0))
@@ -11,6 +12,15 @@ SEED = int(os.environ.get("LATOPO_HOSTILE_SEED") or (random.SystemRandom().randr
 
 def pytest_report_header():
     return f"hostile: {'long' if LONG else 'short'} run, LATOPO_HOSTILE_SEED={SEED}"
+
+
+def generated(test, short, long, part=0):
+    """A test of hypothesis that is to be called: with so many examples, from our seed and the part of a test."""
+    wrapped = settings(
+        max_examples=long if LONG else short, deadline=None, database=None, phases=[Phase.generate],
+        suppress_health_check=list(HealthCheck),
+    )(test)  # fmt: skip
+    return seed(SEED + 10**6 * part)(wrapped)
 
 
 @pytest.fixture

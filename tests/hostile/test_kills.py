@@ -2,17 +2,24 @@
 
 import os
 import shutil
+import sys
+from itertools import product
+from types import SimpleNamespace
+from uuid import uuid4
 
 import pytest
 from hostile.commands import run, write_table
 from hostile.conftest import LONG
 from hostile.faults import KINDS, FaultAt
 
+import latopo.engine as engine
+import latopo.reproduce.few_labels as few_labels
 import latopo.reproduce.work as work
 import latopo.table.fitting as fitting
 import latopo.training.run_folder as run_folder
+import latopo.training.tensorboard as tensorboard
 from latopo.data.graph_loading import load_any
-from latopo.reproduce import Store
+from latopo.reproduce import Record, Store
 from latopo.training import Run
 from latopo.training.input_complex import input_complex
 
@@ -112,58 +119,109 @@ def test_a_file_is_the_old_or_the_new_one(command, kind, fitted, tmp_path, sampl
         assert sorted(path.name for path in tmp_path.iterdir()) == sorted([target.name, "points"])
 
 
-KARATE = ["--epochs", 2, "--device", "cpu", "--splits"]
-TRAIN = ["train", "karate", "--model", "mlp", *KARATE]
-REPRODUCE = ["reproduce", "table1", "--datasets", "karate", "--models", "mlp", "--protocols", "honest", *KARATE]
+KARATE = ["--datasets", "karate", "--epochs", 2, "--device", "cpu"]
+TRAIN = ["train", "karate", "--model", "mlp", *KARATE[2:]]
+REPRODUCE = ["reproduce", "table1", "--models", "mlp", "--protocols", "honest", *KARATE]
+# What makes a folder with one fold or figure, and what adds another to it.
+FOLDS = (["--splits", "0"], ["--splits", "0-1"])
+STORING = {
+    "train": (TRAIN, *FOLDS),
+    "tensorboard": ([*TRAIN, "--tensorboard"], *FOLDS),
+    "jobs": ([*TRAIN, "--jobs", 2], *FOLDS),
+    "reproduce": (REPRODUCE, *FOLDS),
+    "shard": ([*REPRODUCE, "--shard", "1/1"], *FOLDS),
+    "few-labels": (["reproduce", "few-labels", "--datasets", "iris-tables-5", "--models", "logistic"], *FOLDS),
+    "figures": (["reproduce", "figures", *KARATE], ["--models", "dcm"], ["--models", "dcm,topk-dcm"]),
+    "merge": (["merge"], [0], [0, 1]),
+}
+DRAWN = ("dcm", "topk-dcm")
+CASES = list(product(STORING, [True, False], KINDS))
+SHORT = [case for at, case in enumerate(CASES) if at % 6 == at // 6 % 6]  # each command once, each fault more than once
+
+
+@pytest.fixture(scope="module")
+def trained():
+    """Folds trained once in this process, seconds included: commands that store them write the same bytes."""
+    data, plan = load_any("karate"), {"epochs": 2, "weight_decay": 5e-4}
+    input_complex(data.edge_index, data.num_nodes)  # children find its kernels loaded
+    runs = [Run("karate", "mlp", settings={"epochs": 2}), *(Run("karate", name, settings=plan) for name in DRAWN)]
+    folds = [(runs[0], 0), (runs[0], 1), *((run, 0) for run in runs[1:])]
+    found = {(run.model, fold): run_folder.run_fold(data, run, fold, snapshot_epochs=(2,)) for run, fold in folds}
+    few = {draw: few_labels.run_unit(few_labels.FewLabelsUnit("logistic", "iris-tables-5", draw)) for draw in (0, 1)}
+    return found, few
+
+
+class Events:
+    """What TensorBoard's writer does to the disk, which need not be installed."""
+
+    def __init__(self, folder):
+        os.makedirs(folder, exist_ok=True)
+        self.file = open(os.path.join(folder, f"events.{uuid4().hex}"), "wb", buffering=0)  # noqa: SIM115
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        self.file.close()
+
+    def add_scalar(self, name, value, step):
+        self.file.write(f"{step} {name} {value}\n".encode())
 
 
 @pytest.fixture
-def trained_folds(monkeypatch):
-    """Two folds trained once in this process, seconds included: commands that store them write the same bytes."""
-    data, settings = load_any("karate"), Run("karate", "mlp", settings={"epochs": 2})
-    input_complex(data.edge_index, data.num_nodes)  # children find its kernels loaded
-    results = {fold: run_folder.run_fold(data, settings, fold) for fold in (0, 1)}
+def trained_folds(trained, monkeypatch):
+    found, few = trained
     for module in (run_folder, work):
-        monkeypatch.setattr(module, "run_fold", lambda data, run, fold, **options: results[fold])
+        monkeypatch.setattr(module, "run_fold", lambda data, run, fold, **options: found[run.model, fold])
+    monkeypatch.setattr(few_labels, "run_unit", lambda unit, data_root=None: few[unit.draw])
+    monkeypatch.setitem(sys.modules, "torch.utils.tensorboard", SimpleNamespace(SummaryWriter=Events))
+    monkeypatch.setattr(tensorboard, "check_tensorboard", lambda: None)
+    # Workers write nothing; what they send comes in any order.
+    in_any_order = lambda function, jobs, n_jobs: ((job, function(job)) for job in reversed(jobs))  # noqa: E731
+    monkeypatch.setattr(engine, "_with_loky", in_any_order)
 
 
 def begin_and_go_on(name, tmp_path):
     """Arguments, but for the folder, of the command that makes it with one fold, and of the one that adds another."""
-    if name != "merge":
-        command = TRAIN if name == "train" else REPRODUCE
-        return [*command, "0", "--out"], [*command, "0-1", "--out"]
-    shards = [tmp_path / "shard-0", tmp_path / "shard-1"]
-    for fold, shard in enumerate(shards):
-        assert run(*REPRODUCE, fold, "--out", shard).code == 0
-    return ["merge", shards[0], "--out"], ["merge", *shards, "--out"]
+    command, *more = STORING[name]
+    if name == "merge":
+        shards = [tmp_path / "shard-0", tmp_path / "shard-1"]
+        for fold, shard in enumerate(shards):
+            assert run(*REPRODUCE, "--splits", fold, "--out", shard).code == 0
+        more = [[shards[fold] for fold in folds] for folds in more]
+    return tuple([*command, *part, "--out"] for part in more)
 
 
 def contents(folder):
-    """Every file with its bytes, every folder with None; drafts, which are hidden, included."""
-    return {str(path.relative_to(folder)): path.read_bytes() if path.is_file() else None for path in folder.rglob("*")}
+    """Every file with its bytes, every folder with None; hidden drafts included, but not TensorBoard's, which vary."""
+    found = {path.relative_to(folder): path for path in folder.rglob("*")}
+    return {
+        str(name): path.read_bytes() if path.is_file() else None
+        for name, path in found.items() if name.parts[0] != "tensorboard"
+    }  # fmt: skip
 
 
 def check_still_there(target, before, after, where):
     """Each file that was there is the old or the new one, and records were only added."""
     now = contents(target)
     for name, content in before.items():
-        if name == "records.jsonl":
+        if name.endswith("records.jsonl"):
             assert now[name].startswith(content), where
-            assert len(Store(target)) in (1, 2), where
+            kind = few_labels.FewLabelsRecord if "few-labels" in name else Record
+            assert len(Store((target / name).parent, kind)) in (1, 2), where
         else:
             assert now.get(name) in (content, after[name]), f"{name}: {where}"
 
 
 @pytest.mark.usefixtures("trained_folds")
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("existing", [True, False])
-@pytest.mark.parametrize("name", ["train", "reproduce", "merge"])
+@pytest.mark.parametrize(("name", "existing", "kind"), CASES if LONG else SHORT)
 def test_a_store_that_is_stopped_keeps_what_it_has_and_goes_on(name, existing, kind, tmp_path, sample):
     begin, go_on = begin_and_go_on(name, tmp_path)
     command = go_on if existing else begin
     place = tmp_path / "place"
     start, whole, target = tmp_path / "start", tmp_path / "whole", place / "run"
-    assert run(*begin, start).code == 0
+    if existing:
+        assert run(*begin, start).code == 0
     before = contents(start) if existing else {}
 
     def restore(folder):
@@ -174,17 +232,17 @@ def test_a_store_that_is_stopped_keeps_what_it_has_and_goes_on(name, existing, k
     restore(whole)
     points = count_points([*command, whole], tmp_path)
     after = contents(whole)
-    for point in sample(range(1, points + 1), 1, 20):
+    for point in sample(range(1, points + 1), 1, 3 if name == "figures" else 8):
         shutil.rmtree(place, ignore_errors=True)
         restore(target)
         outcome = run(*command, target, prepare=FaultAt(point, kind))
         where = f"{kind} at point {point} of {points}: {outcome}"
         assert outcome.code in ((-9,) if kind == "kill" else (0, 2)), where
-        if outcome.code == 2:
+        if outcome.code == 2:  # after lines about the folds that were trained
             assert "Traceback" not in outcome.err, where
             assert outcome.err.strip().splitlines()[-1].startswith("latopo: "), where
         check_still_there(target, before, after, where)
-        if name == "train" and existing and (point % 10 == 0 or not LONG):  # a report takes a second
+        if name == "train" and existing:
             assert run("report", target, "--out", tmp_path / "report.html").check().code == 0, where
         again = run(*command, target)
         assert again.code == 0, f"{where}\nthen {again}"

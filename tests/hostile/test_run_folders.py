@@ -1,18 +1,26 @@
 """Class 6: whatever stands in a run folder, reading it answers or refuses in one line, in bounded time and memory."""
 
+import hashlib
 import json
 import os
-import random
 import shutil
 import struct
+from contextlib import suppress
+from pathlib import Path
 
 import pytest
 from hostile.commands import run, write_table
+from hostile.conftest import generated
+from hypothesis import given
+from hypothesis import strategies as st
+
+from latopo.reproduce.unit import Hashed
 
 VALUES = [
     None, True, 0, -1, 10**9, 10**30, 1e308, 0.5, "", "x", "../../etc/passwd", "\x1b[31m", "a" * 10**5, [], {}, [[]],
     [None], {"a": 1}, ["a", "a"], [1e300] * 100, "NaN", "Infinity", "1e999",
 ]  # fmt: skip
+LOOKS = ["", "[" * 10**5, '{"a":' * 10**5, "NaN", "1" * 10**5, "\x00", "{}", "[]", "é"]
 
 
 def damage_bytes(path, random):
@@ -30,12 +38,24 @@ def damage_bytes(path, random):
     path.write_bytes(bytes(content))
 
 
-def damage_json(path, random):
-    """One value somewhere in it becomes another, or the whole file something that only looks like JSON."""
+def damage_values(path, random):
+    """One value somewhere in a text file becomes another: anywhere in JSON, in a line of JSON Lines, a cell of CSV."""
+    lines = [path.read_text()] if path.suffix == ".json" else path.read_text().splitlines()
+    line = random.randrange(len(lines))
+    if path.suffix == ".csv":
+        cells = lines[line].split(",")
+        cells[random.randrange(len(cells))] = str(random.choice(VALUES))
+        lines[line] = ",".join(cells)
+    else:
+        lines[line] = _damaged_json(lines[line], random)
+    path.write_text("\n".join(lines))
+
+
+def _damaged_json(text, random):
+    """The text of JSON in which one value somewhere is another, or something that only looks like JSON."""
     if random.random() < 0.2:
-        path.write_text(random.choice(["", "[" * 10**5, '{"a":' * 10**5, "NaN", "1" * 10**5, "\x00", "{}", "[]", "é"]))
-        return
-    content = json.loads(path.read_text())
+        return random.choice(LOOKS)
+    content = json.loads(text)
     at, key = {"": content}, ""
     while isinstance(at[key], dict | list) and at[key] and random.random() < 0.8:
         at = at[key]
@@ -45,8 +65,7 @@ def damage_json(path, random):
     else:
         at[key] = random.choice(VALUES)
         content = at[key] if key == "" else content
-    text = json.dumps(content)
-    path.write_text(text.replace('"NaN"', "NaN").replace('"Infinity"', "Infinity").replace('"1e999"', "1e999"))
+    return json.dumps(content).replace('"NaN"', "NaN").replace('"Infinity"', "Infinity").replace('"1e999"', "1e999")
 
 
 def replace_file(path, random):
@@ -67,79 +86,120 @@ def replace_file(path, random):
 
 def forget_checksums(folder):
     """A stranger writes the checksums of what is there, or none."""
-    for name in ("run.json", "estimator.json"):
-        try:
-            content = json.loads((folder / name).read_text())
-            if name == "run.json":
-                content.pop("checksums", None)
-            else:
-                import hashlib
+    with suppress(ValueError, AttributeError, KeyError, TypeError, OSError, RecursionError):
+        content = json.loads((folder / "run.json").read_text())
+        content.pop("checksums", None)
+        (folder / "run.json").write_text(json.dumps(content))
+    with suppress(ValueError, AttributeError, KeyError, TypeError, OSError, RecursionError):
+        content = json.loads((folder / "estimator.json").read_text())
+        content["checksums"] = {
+            file: hashlib.sha256((folder / file).read_bytes()).hexdigest() for file in content["checksums"]
+        }
+        (folder / "estimator.json").write_text(json.dumps(content))
+    with suppress(ValueError, AttributeError, KeyError, TypeError, OSError, RecursionError):
+        text = (folder / "records.jsonl").read_text()
+        for line in filter(lambda line: line.startswith('{"define"'), text.splitlines()):
+            item = json.loads(line)
+            text = text.replace(item["define"], Hashed(item["content"]).hash)
+        (folder / "records.jsonl").write_text(text)
 
-                content["checksums"] = {
-                    file: hashlib.sha256((folder / file).read_bytes()).hexdigest() for file in content["checksums"]
-                }
-            (folder / name).write_text(json.dumps(content))
-        except (ValueError, AttributeError, KeyError, TypeError, OSError, RecursionError, MemoryError):
-            pass
+
+KARATE = ["--epochs", 2, "--splits", "0-1", "--device", "cpu"]
+MAKE = {
+    "classes": ["fit", "TABLE", "--target", "kind", "--epochs", 2, "--quiet", "--keep-columns"],
+    "few labels": ["fit", "TABLE", "--target", "kind", "--epochs", 2, "--labels", 3, "--quiet"],
+    "values": ["fit", "TABLE", "--target", "weight", "--epochs", 2, "--quiet"],
+    "nodes": ["train", "karate", "--snapshots", "1,2", *KARATE],
+    "graphs": ["train", "mutag", *KARATE],
+    "results": ["reproduce", "table1", "--datasets", "karate", "--models", "mlp", "--protocols", "honest", *KARATE],
+    "few-labels": ["reproduce", "few-labels", "--datasets", "iris-tables-5", "--models", "logistic", "--splits", "0-1"],
+}
+READ = {
+    "predict": (["predict", "RUN", "TABLE", "--out", "OUT"], ["classes", "few labels", "values"]),
+    "report": (["report", "RUN", "--out", "OUT"], ["classes", "few labels", "values", "nodes", "graphs", "results"]),
+    "baseline": (["report", "OTHER", "--baseline", "RUN", "--out", "OUT"], ["nodes"]),
+    "go on": (None, ["nodes", "graphs", "results", "few-labels"]),
+    "goals": (["reproduce", "goals", "--out", "RUN"], ["results"]),
+    "verify": ([*MAKE["results"], "--verify", 1, "--out", "RUN"], ["results"]),
+    "tables": ([*MAKE["results"][:2], "--tables-only", "--out", "RUN"], ["results"]),
+    "merge": (["merge", "RUN", "--out", "OUT"], ["results"]),
+}
 
 
 @pytest.fixture(scope="module")
-def fitted(tmp_path_factory):
+def made(tmp_path_factory):
+    """A folder with runs, each made when it is first asked for."""
     folder = tmp_path_factory.mktemp("strangers")
     table = write_table(folder)
-    for name, target in (("classes", "kind"), ("values", "weight")):
-        command = ["fit", table, "--target", target, "--epochs", 2, "--out", folder / name, "--quiet"]
-        assert run(*command).code == 0
-    return folder, table
+
+    def make(kind):
+        if not (folder / kind).exists():
+            command = [table if part == "TABLE" else part for part in MAKE[kind]]
+            assert run(*command, "--out", folder / kind).code == 0
+        return folder / kind
+
+    make.table = table
+    return make
 
 
-@pytest.mark.parametrize("kind", ["classes", "values"])
-@pytest.mark.parametrize("damage", [damage_json, damage_bytes, replace_file])
-@pytest.mark.parametrize("command", ["predict", "report"])
-def test_a_damaged_run_is_answered_in_one_line(command, damage, kind, fitted, tmp_path, sample):
-    folder, table = fitted
-    names = sorted(path.name for path in (folder / kind).iterdir() if path.suffix in (".json", ".safetensors"))
-    names = [name for name in names if damage is not damage_json or name.endswith(".json")]
-    for seed in sample(range(10**6), 2, 20):
-        chance = random.Random(seed)
-        target = tmp_path / "run"
-        shutil.copytree(folder / kind, target)
-        name = chance.choice(names)
-        damage(target / name, chance)
-        if chance.random() < 0.8 and damage is not replace_file:
-            forget_checksums(target)
-        before = sorted(path.name for path in tmp_path.iterdir())
-        arguments = [table, "--out", tmp_path / "p.csv"] if command == "predict" else ["--out", tmp_path / "r.html"]
-        outcome = run(command, target, *arguments, seconds=60)
+@pytest.mark.parametrize(("how", "kind"), [(how, kind) for how, (_, kinds) in READ.items() for kind in kinds])
+def test_a_damaged_run_is_answered_in_one_line(how, kind, made, tmp_path):
+    command, place = READ[how][0] or [*MAKE[kind], "--out", "RUN"], tmp_path / "place"
+    places = {"RUN": place / "run", "OUT": place / "out.html", "OTHER": made(kind), "TABLE": made.table}
+    arguments = [places.get(part, part) if isinstance(part, str) else part for part in command]
+    suffixes = (".json", ".jsonl", ".csv", ".safetensors")
+    names = sorted(str(path.relative_to(made(kind))) for path in made(kind).rglob("*") if path.suffix in suffixes)
+
+    @given(st.sampled_from(names), st.randoms(use_true_random=False))
+    def check(name, random):
+        readable = not name.endswith(".safetensors")
+        damage = random.choice([damage_bytes, replace_file, *([damage_values] * 3 if readable else [])])
+        shutil.rmtree(place, ignore_errors=True)
+        shutil.copytree(made(kind), place / "run")
+        damage(place / "run" / name, random)
+        if random.random() < 0.8 and damage is not replace_file:
+            forget_checksums(place / "run")
         try:
-            outcome.check()
+            run(*arguments, seconds=60).check()
         except AssertionError as error:
-            raise AssertionError(f"{command}, seed {seed}, {damage.__name__} of {name}: {error}") from error
-        assert {path.name for path in tmp_path.iterdir()} - set(before) <= {"p.csv", "r.html"}
-        shutil.rmtree(target)
-        for output in ("p.csv", "r.html"):
-            (tmp_path / output).unlink(missing_ok=True)
+            raise AssertionError(f"{damage.__name__} of {name}: {error}") from error
+        assert {path.name for path in place.iterdir()} <= {"run", "out.html"}
+
+    generated(check, 1, 30)()
 
 
-def test_sizes_that_the_weights_do_not_have_are_refused_before_memory_is_taken(fitted, tmp_path):
-    folder, table = fitted
-    for change in ({"in_channels": 10**9}, {"out_channels": 2**40}, {"settings": {"hidden_channels": 10**9}}):
-        target = tmp_path / "run"
-        shutil.copytree(folder / "classes", target)
-        content = json.loads((target / "model.json").read_text())
-        content["settings"] |= change.pop("settings", {})
-        (target / "model.json").write_text(json.dumps(content | change))
-        forget_checksums(target)
-        outcome = run("predict", target, table, "--out", tmp_path / "p.csv").check()
-        assert outcome.code == 2, outcome
-        shutil.rmtree(target)
-
-
-def test_a_class_twice_is_refused(fitted, tmp_path):
-    folder, table = fitted
-    target = tmp_path / "run"
-    shutil.copytree(folder / "classes", target)
-    content = json.loads((target / "estimator.json").read_text())
-    (target / "estimator.json").write_text(json.dumps(content | {"classes": ["a", "a"]}))
+def damaged(made, tmp_path, name, change):
+    """A copy of a fitted run in which one file is changed."""
+    shutil.rmtree(tmp_path / "run", ignore_errors=True)
+    target = Path(shutil.copytree(made("classes"), tmp_path / "run"))
+    content = json.loads((target / name).read_text())
+    change(content)
+    (target / name).write_text(json.dumps(content))
     forget_checksums(target)
-    assert "each once" in run("predict", target, table, "--out", tmp_path / "p.csv").check().err
+    return run("predict", target, made.table, "--out", tmp_path / "p.csv").check()
+
+
+@pytest.mark.parametrize("size", [{"in_channels": 10**9}, {"out_channels": 2**40}, {"hidden_channels": 10**9}])
+def test_sizes_that_the_weights_do_not_have_are_refused_before_memory_is_taken(size, made, tmp_path):
+    def change(content):
+        (content["settings"] if "hidden_channels" in size else content).update(size)
+
+    assert damaged(made, tmp_path, "model.json", change).code == 2
+
+
+def test_a_class_twice_is_refused(made, tmp_path):
+    outcome = damaged(made, tmp_path, "estimator.json", lambda content: content.update(classes=["a", "a"]))
+    assert "each once" in outcome.err
+
+
+@pytest.mark.parametrize("stale", ["5", "[" * 10**5, '["../outside"]', None])
+def test_what_a_replacement_left_behind_may_be_a_strangers(stale, made, tmp_path):
+    target = Path(shutil.copytree(made("classes"), tmp_path / "run"))
+    (tmp_path / "outside").write_text("mine")
+    (target / ".latopo-ready").mkdir()
+    if stale is None:
+        os.mkfifo(target / ".latopo-ready" / "stale.json")
+    else:
+        (target / ".latopo-ready" / "stale.json").write_text(stale)
+    run("report", target, "--out", tmp_path / "report.html", seconds=60).check()
+    assert (tmp_path / "outside").read_text() == "mine"

@@ -9,8 +9,8 @@ import xml.etree.ElementTree as ElementTree
 import pytest
 import torch
 from hostile.commands import run, write_table
-from hostile.conftest import LONG, SEED
-from hypothesis import HealthCheck, Phase, given, seed, settings
+from hostile.conftest import LONG, generated
+from hypothesis import given
 from hypothesis import strategies as st
 
 from latopo import CellComplex
@@ -59,14 +59,6 @@ def tables(draw):
     return content
 
 
-def generated(test, short, long):
-    wrapped = settings(
-        max_examples=long if LONG else short, deadline=None, database=None, phases=[Phase.generate],
-        suppress_health_check=list(HealthCheck),
-    )(test)  # fmt: skip
-    return seed(SEED)(wrapped)
-
-
 def check_table(content, tmp_path):
     table, out = tmp_path / "table.csv", tmp_path / "run"
     table.write_bytes(content)
@@ -94,12 +86,13 @@ def check_spreadsheet(text):
                     float(plain)
 
 
-def test_generated_tables(tmp_path_factory):
+@pytest.mark.parametrize("part", range(10 if LONG else 1))
+def test_generated_tables(part, tmp_path_factory):
     @given(tables())
     def check(content):
         check_table(content, tmp_path_factory.mktemp("table"))
 
-    generated(check, 6, 250)()
+    generated(check, 6, 25, part)()
 
 
 @pytest.mark.parametrize("size", SIZES if LONG else [1e-320, 1e154, 1e160, 1.7e308])

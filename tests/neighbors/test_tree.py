@@ -105,6 +105,22 @@ def test_a_tree_holds_every_point_once_and_its_boxes_hold_their_points():
             assert (inside <= found.high[node][:, None]).all()
 
 
+def test_slices_of_any_size_give_the_same_tree_and_rows(monkeypatch):
+    rows, _ = known_rows(points(2000, 8, 2))
+
+    def found():
+        return tree.box_tree(rows.points), tree.tree_scan(rows, torch.arange(2000), EdgeCounter(10**6))
+
+    (whole, pieces), sizes = found(), {"_SLICE": 1, "_BLOCK_TERMS": 1}
+    for name, size in sizes.items():
+        monkeypatch.setattr(tree, name, size)
+    sliced, more = found()
+    assert all(np.array_equal(one, other) for one, other in zip(sliced, whole, strict=True))
+    assert len(more) > len(pieces)
+    for one, other in zip(zip(*pieces, strict=True), zip(*more, strict=True), strict=True):
+        assert torch.equal(torch.cat(one), torch.cat(other))
+
+
 @pytest.mark.parametrize("how", ["certified", "approximate"])
 @pytest.mark.parametrize("similarity", ["euclidean", "squared"])
 def test_rows_and_gradients_are_those_of_a_flat_index(how, similarity, monkeypatch):

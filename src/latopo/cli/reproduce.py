@@ -96,6 +96,7 @@ def reproduce(
     check_backend(backend, cluster)
     check_folder(out)
     find_device(device)
+    given: dict[str, object]
     if what == "figures":
         given = {
             "--values": values, "--splits": splits != _FOLDS, "--seeds": seeds, "--protocols": protocols != _PROTOCOLS,

@@ -7,6 +7,7 @@ from typing import Any, NoReturn, TypeVar
 import torch
 from torch import Tensor
 
+from latopo._arguments import check_dense
 from latopo.complex import (
     adjacency,
     convert,
@@ -216,9 +217,9 @@ class CellComplex:
             >>> CellComplex(3, torch.tensor([[0, 1], [1, 2]])).edge_ids(torch.tensor([[2, 2], [1, 0]]))
             tensor([ 1, -1])
         """
-        plain = isinstance(pairs, Tensor) and not pairs.is_nested and pairs.layout == torch.strided
-        if not plain or pairs.dtype not in (torch.int64, torch.int32) or pairs.dim() != 2 or pairs.size(0) != 2:
-            came = f"{pairs.dtype} {list(pairs.shape)}" if plain else type(pairs).__name__
+        check_dense("CellComplex.edge_ids", "pairs", pairs)
+        if pairs.dtype not in (torch.int64, torch.int32) or pairs.dim() != 2 or pairs.size(0) != 2:
+            came = f"{pairs.dtype} {list(pairs.shape)}"
             raise LatopoError(f"CellComplex.edge_ids: pairs must be whole numbers of shape [2, K], got {came}")
         keys = self._once("keys", lambda cx: edge_keys(cx.edge_index, cx.num_nodes))
         inside = ((pairs >= 0) & (pairs < self.num_nodes)).all(dim=0)

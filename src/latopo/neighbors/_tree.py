@@ -77,18 +77,19 @@ def _widest(points: Single, ids: IntArray, axes: int) -> int:
 
 
 @njit(nogil=True, cache=True)
-def split(points: Single, order: IntArray, depth: int, axes: int) -> None:
-    """Reorder the points' numbers so that every node is halved along the axis on which it spreads most."""
+def split(points: Single, order: IntArray, level: int, first: int, last: int, axes: int) -> None:
+    """Reorder the points' numbers so that the nodes ``first`` to ``last`` (excluded) of a level are halved.
+
+    Each along the axis on which it spreads most.
+    """
     count = order.shape[0]
-    keys = np.empty(count, np.float32)
-    for level in range(depth):
-        for node in range(1 << level):
-            start, stop = node * count >> level, (node + 1) * count >> level
-            ids = order[start:stop]
-            axis = _widest(points, ids, axes)
-            for at in range(ids.shape[0]):
-                keys[start + at] = points[ids[at], axis]
-            _select(keys[start:stop], ids, ((2 * node + 1) * count >> (level + 1)) - start)
+    for node in range(first, last):
+        start, stop = node * count >> level, (node + 1) * count >> level
+        ids, keys = order[start:stop], np.empty(stop - start, np.float32)
+        axis = _widest(points, ids, axes)
+        for at in range(ids.shape[0]):
+            keys[at] = points[ids[at], axis]
+        _select(keys, ids, ((2 * node + 1) * count >> (level + 1)) - start)
 
 
 @njit(nogil=True, cache=True)

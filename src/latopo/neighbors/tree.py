@@ -16,7 +16,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from latopo._parallel import map_blocks
+from latopo._parallel import map_blocks, row_blocks
 from latopo.neighbors import _tree, fused
 from latopo.neighbors._kernels import IntArray
 from latopo.neighbors.scan import EdgeCounter, Piece, Rows
@@ -29,6 +29,8 @@ _WIDEST = 128  # coordinates of a point; the rotation is quadratic in them
 _PILOT = 8  # leaves that are looked at first
 _SHARE = 0.2  # of all pairs; beyond, a flat index is faster
 _BLOCK = 16  # leaves a thread takes at a time
+_BLOCK_TERMS = 2**30  # and at most so many coordinates of pairs: Ctrl-C waits for a block
+_SLICE = 2**23  # coordinates that one call looks at while the tree is built
 
 
 def box_tree(points: Tensor) -> _tree.Tree:
@@ -43,7 +45,9 @@ def box_tree(points: Tensor) -> _tree.Tree:
     depth = max(math.ceil(math.log2(max(count / _LEAF, 1))), 0)
     leaves, axes = 1 << depth, min(width, _AXES)
     order = np.arange(count)
-    _tree.split(rotated, order, depth, axes)
+    for level in range(depth):
+        for first, last in row_blocks(1 << level, (_SLICE << level) // (count * axes)):
+            _tree.split(rotated, order, level, first, last, axes)
     tiles = np.full((leaves, width, -(-count // leaves)), np.inf, np.float32)
     low, high = (np.zeros((2 * leaves - 1, axes), np.float32) for _ in range(2))
     _tree.fill(rotated, order, depth, tiles, low, high)
@@ -75,7 +79,8 @@ def tree_scan(rows: Rows, todo: Tensor, counter: EdgeCounter) -> list[Piece] | N
         counter.add(int(piece.counts.sum()))
         return piece
 
-    return map_blocks(block, walk.leaves, _BLOCK)
+    terms = math.ceil(_SHARE * _LEAF * rows.points.numel())  # of a leaf
+    return map_blocks(block, walk.leaves, min(_BLOCK, _BLOCK_TERMS // terms))
 
 
 class _Walk:

@@ -113,6 +113,8 @@ class TopologyLoss(nn.Module):
         expected = (count, self.num_classes) if self.num_classes else (count,)
         if prediction.shape != expected and (self.num_classes or prediction.shape != (count, 1)):
             raise LatopoError(f"TopologyLoss: prediction has shape {list(prediction.shape)}, expected {list(expected)}")
+        if prediction.dtype == torch.bool or prediction.is_complex():
+            raise LatopoError(f"TopologyLoss: prediction must be real numbers, got {prediction.dtype}")
         if mask is not None and (mask.dtype != torch.bool or mask.shape != (count,)):
             raise LatopoError(
                 f"TopologyLoss: mask must be bool of shape [{count}], got {mask.dtype} of shape {list(mask.shape)}"
