@@ -7,8 +7,12 @@ import signal
 import sys
 import tempfile
 import traceback
+import warnings
+from contextlib import redirect_stderr, redirect_stdout, suppress
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
+from unittest.mock import patch
 
 from hostile.limits import SIGNALS, start_timers
 
@@ -43,8 +47,30 @@ class Outcome(NamedTuple):
         return self
 
 
+@cache
+def warm_up() -> None:
+    """Run harmless commands in this process: its children then find modules and kernels loaded, and are quick."""
+    quick = ["--epochs", "2", "--device", "cpu", "--splits", "0", "--out"]
+    with tempfile.TemporaryDirectory() as place, redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()):
+        folder = Path(place)
+        table = write_table(folder)
+        for command in (
+            ["fit", table, "--target", "kind", "--epochs", "2", "--out", folder / "fit"],
+            ["predict", folder / "fit", table, "--out", folder / "predictions.csv"],
+            ["report", folder / "fit"],
+            ["train", "karate", *quick, folder / "train"],
+            ["report", folder / "train"],
+            ["reproduce", "table1", "--datasets", "karate", "--models", "mlp", *quick, folder / "results"],
+            ["report", folder / "results"],
+        ):
+            argv = patch.object(sys, "argv", ["latopo", *map(str, command)])
+            with argv, patch.dict(os.environ), patch.object(warnings, "showwarning"), suppress(SystemExit):
+                latopo.cli.main()
+
+
 def run(*arguments: object, seconds: int = MOST_SECONDS, prepare=None) -> Outcome:
     """``latopo ARGUMENTS`` in a child; ``prepare`` is called in it first."""
+    warm_up()
     before = _private()
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         child = os.fork()

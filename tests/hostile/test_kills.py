@@ -232,7 +232,7 @@ def test_a_store_that_is_stopped_keeps_what_it_has_and_goes_on(name, existing, k
     restore(whole)
     points = count_points([*command, whole], tmp_path)
     after = contents(whole)
-    for point in sample(range(1, points + 1), 1, 3 if name == "figures" else 8):
+    for point in sample(range(1, points + 1), 1, 2 if name == "figures" else 5):
         shutil.rmtree(place, ignore_errors=True)
         restore(target)
         outcome = run(*command, target, prepare=FaultAt(point, kind))
