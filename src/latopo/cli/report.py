@@ -44,7 +44,8 @@ def report(
 
     from latopo._files import check_output
     from latopo.errors import LatopoError
-    from latopo.report import is_report, read_run, write_report
+    from latopo.report import is_report, write_report
+    from latopo.report.read_run import blaming, read_run
 
     if out is None and run.is_file():
         out = run.with_name(f"{run.stem}.html" if other is None else f"{run.stem}-{other.stem}.html")
@@ -58,7 +59,8 @@ def report(
         data = replace(data, title=f"{data.title} ({run.name})")
         second = replace(second, title=f"{second.title} ({other.name})")
     try:
-        path = write_report(target, data, second)
+        with blaming(run):
+            path = write_report(target, data, second)
     except OSError as error:
         raise LatopoError(f"report: {target} cannot be written ({error.strerror}); choose another --out") from error
     typer.echo(f"{path} ({path.stat().st_size / 1e6:.1f} MB)")

@@ -58,7 +58,7 @@ def _runs_nearby(folder: Path, ours: Mapping[str, Any], folds: Mapping[int, Poin
         try:
             baseline, settings = _baseline(path.parent, ours, folds)
             alike = settings["epochs"] == ours["epochs"] and settings["settings"].items() <= ours["settings"].items()
-        except (LatopoError, LookupError, TypeError, ValueError, AttributeError):
+        except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError):
             continue  # another data set, someone else's folder, or a damaged one
         system = (SYSTEMS | GRAPH_SYSTEMS).get(baseline.name)
         if system is not None and system.role == "baseline" and baseline.name != ours["model"] and alike:

@@ -1,6 +1,7 @@
 """A run of any kind, recognised by its files, as the data of a report."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from latopo._files import recover
@@ -12,7 +13,7 @@ from latopo.report.report_data import ReportData
 from latopo.report.reproduce_run import read_results
 from latopo.report.train_run import read_train_run
 
-__all__ = ["read_run"]
+__all__ = ["blaming", "read_run"]
 
 
 def read_run(folder: Path, fold: int | None = None, baselines: Sequence[Path] | None = None) -> ReportData:
@@ -34,7 +35,7 @@ def read_run(folder: Path, fold: int | None = None, baselines: Sequence[Path] | 
     if not folder.is_dir():
         raise LatopoError(f"report: {folder} is not a folder; give the folder of a run, or a saved complex")
     recover(folder)
-    try:
+    with blaming(folder):
         if (folder / "settings.json").is_file():
             return read_train_run(folder, fold, baselines)
         if fold is not None or baselines:
@@ -43,11 +44,20 @@ def read_run(folder: Path, fold: int | None = None, baselines: Sequence[Path] | 
             return read_fit_run(folder)
         if (folder / "records.jsonl").is_file():
             return read_results(folder)
-    except LatopoError:
-        raise
-    except (LookupError, TypeError, ValueError, AttributeError) as error:
-        raise LatopoError(f"report: a file in {folder} is damaged ({error!r}); run it again") from error
     raise LatopoError(
         f"report: {folder} is not a latopo run: it has no settings.json (train), run.json (fit) or records.jsonl "
         "(reproduce)"
     )
+
+
+@contextmanager
+def blaming(folder: Path) -> Iterator[None]:
+    """What values that no check foresaw lead to, while a run is read or shown, is one line that names its folder."""
+    try:
+        yield
+    except LatopoError:
+        raise
+    except (
+        ArithmeticError, AssertionError, AttributeError, LookupError, RuntimeError, TypeError, ValueError,
+    ) as error:  # fmt: skip
+        raise LatopoError(f"report: a file in {folder} is damaged ({error!r}); run it again") from error

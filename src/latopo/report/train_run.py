@@ -16,6 +16,7 @@ from latopo.report.report_data import ROLES, Baseline, History, Points, ReportDa
 
 __all__ = ["read_train_run"]
 
+_MOST_CODES = 5000  # classes, or labels of nodes
 # Entries of a fold that are no numbers.
 _LISTS = ("fold", "search", "drawn", "sizes", "labels", "curve")
 _SETTINGS: dict[str, Any] = {
@@ -70,9 +71,18 @@ def _of_graphs(result: Mapping[str, Any]) -> bool:
 def _drawn_nodes(result: Mapping[str, Any]) -> Points:
     """The nodes of the graphs that are drawn, by their labels."""
     labels = np.array(result["labels"], np.int64)
+    if sum(result["sizes"]) != labels.size:
+        raise ValueError(f"the graphs have {sum(result['sizes'])} nodes and {labels.size} labels")
     counts = zip(result["drawn"], result["sizes"], strict=True)
     names = tuple(f"graph {graph}, node {node}" for graph, count in counts for node in range(count))
-    return Points(labels, tuple(f"label {code}" for code in range(int(labels.max()) + 1)), names, targets=False)
+    return Points(labels, _code_names("label", labels.max()), names, targets=False)
+
+
+def _code_names(word: str, highest: float) -> tuple[str, ...]:
+    """A name for every code from 0 on; a table of all of them must fit into memory."""
+    if not 0 <= highest < _MOST_CODES:
+        raise ValueError(f"expected a {word} between 0 and {_MOST_CODES:,}, got {highest}")
+    return tuple(f"{word} {code}" for code in range(int(highest) + 1))
 
 
 def _points(folds: Mapping[int, Path], has_classes: bool) -> dict[int, Points]:
@@ -81,7 +91,7 @@ def _points(folds: Mapping[int, Path], has_classes: bool) -> dict[int, Points]:
     names: tuple[str, ...] = ()
     if has_classes:
         highest = max(max(*columns["target"], *columns["prediction"]) for columns in found.values())
-        names = tuple(f"class {code}" for code in range(int(highest) + 1))
+        names = _code_names("class", highest)
     return {
         fold: Points(
             np.array(columns["target"], np.int64 if has_classes else np.float64),

@@ -112,7 +112,8 @@ def _likenesses(unit: Unit) -> Iterator[tuple[object, ...]]:
 
 
 def _epochs(unit: Unit) -> float:
-    return float(unit.settings.get("epochs", find_dataset(unit.dataset).epochs))
+    named = unit.settings.get("epochs") or find_dataset(unit.dataset).epochs
+    return float(min(max(named, 1), 10**9))
 
 
 def _in_words(costs: Sequence[float | None], jobs: int) -> str:

@@ -1,10 +1,10 @@
 """The outcome of one unit: what came out, from which settings, on which machine."""
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, ClassVar, Literal, Self
 
+from latopo._stored import check_form
 from latopo.errors import LatopoError
 from latopo.reproduce.unit import Hashed, Key, Unit
 
@@ -14,6 +14,7 @@ Metric = Literal["accuracy", "r2"]
 
 _SHARES = ("homophily", "kept_share")
 _OPTIONAL = ("validation_score", "weight_decay", "mean_degree", "num_polygons", *_SHARES)
+_LARGEST = 1e15  # number of a record; sums of larger ones lose their digits, or overflow
 _NUMBERS = ("test_score", "num_train", "num_test", "best_epoch", "seconds", "num_parameters", *_OPTIONAL)
 
 
@@ -22,9 +23,11 @@ class StoredRecord:
 
     Attributes:
         unit_kind: the class of its units, dataclasses with the name ``model``.
+        form: what the JSON of a record must have, as :func:`latopo._stored.check_form` takes it.
     """
 
     unit_kind: ClassVar[type]
+    form: ClassVar[dict[str, Any]]
     unit: Any
     resolved: Hashed
     environment: Hashed
@@ -51,6 +54,7 @@ class StoredRecord:
             )
         if unknown := sorted(set(content) - {*known, *named}):
             raise LatopoError(f"{cls.__name__}: unknown fields {', '.join(unknown)}; was it written by a newer latopo?")
+        check_form(content, {"resolved": str, "environment": str} | cls.form)
         values = {name: value for name, value in content.items() if name not in named}
         for name in ("resolved", "environment"):
             if values.get(name) not in definitions:
@@ -58,7 +62,7 @@ class StoredRecord:
             values[name] = definitions[values[name]]
         try:
             return make(cls.unit_kind(**{name: content[name] for name in named}), **values)
-        except (KeyError, TypeError) as error:
+        except (KeyError, TypeError) as error:  # of what the form leaves open
             raise LatopoError(f"{cls.__name__}: a field is missing or of the wrong type: {error}") from error
 
 
@@ -90,6 +94,12 @@ class Record(StoredRecord):
     """
 
     unit_kind: ClassVar[type] = Unit
+    form: ClassVar[dict[str, Any]] = {
+        "model": str, "dataset": str, "graph": bool, "protocol": {"honest", "paper"}, "fold": int, "seed": int,
+        "settings": dict.fromkeys(("epochs", "rounds", "max_length"), (int, None)),
+        "metric": ({"accuracy", "r2"}, None), "budget_sampled": (bool, None),
+        "search": ([[int | float]], None), "curve": ([int | float], None),
+    }  # fmt: skip
 
     unit: Unit
     test_score: float
@@ -119,7 +129,7 @@ class Record(StoredRecord):
             value = getattr(self, name)
             if value is None and name in _OPTIONAL:
                 continue
-            if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+            if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) <= _LARGEST:
                 raise LatopoError(
                     f"Record: {name} is {value!r}, expected a finite number; a diverged run is not a result"
                 )
@@ -127,6 +137,8 @@ class Record(StoredRecord):
             value = getattr(self, name)
             if value is not None and not 0 <= value <= 1:
                 raise LatopoError(f"Record: {name} is {value}, expected a share between 0 and 1, not per cent")
+        if self.num_train < 1 or self.num_test < 1 or self.seconds < 0:
+            raise LatopoError("Record: expected training and test nodes, and seconds of at least 0")
         if not self.resolved:
             object.__setattr__(self, "resolved", self.unit.resolved())
 

@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
+from latopo._stored import check_form, read_stored
 from latopo.errors import LatopoError
 from latopo.reproduce.record import Record
 from latopo.reproduce.unit import Hashed, Key
@@ -110,19 +111,21 @@ class Store:
 
     def _read(self) -> bytes:
         """Read the file; returns what follows the last line end, which is no line unless it is complete."""
-        content = self.path.read_bytes() if self.path.exists() else b""
+        content = read_stored(self.path) if self.path.exists() else b""
         *lines, tail = content.split(b"\n")
         for number, line in enumerate([*lines, tail] if _is_json(tail) else lines, start=1):
             if line.strip():
                 try:
                     self._keep(json.loads(line))
-                except ValueError as error:
+                except (ValueError, RecursionError) as error:
                     remedy = "" if isinstance(error, LatopoError) else "; repair or delete that line"
                     raise LatopoError(f"{self.path}, line {number}: {error}{remedy}") from error
         return tail
 
-    def _keep(self, content: dict[str, Any]) -> None:
+    def _keep(self, content: Any) -> None:
+        check_form(content, dict)
         if "define" in content:
+            check_form(content, {"define": str, "content": dict})
             item = Hashed(content["content"])
             if item.hash != content["define"]:
                 raise ValueError(f"the content has the hash {item.hash}, not {content['define']}")
@@ -148,6 +151,6 @@ def _lock(file: IO[bytes], path: Path) -> None:
 def _is_json(line: bytes) -> bool:
     try:
         json.loads(line)
-    except ValueError:
+    except (ValueError, RecursionError):
         return False
     return True

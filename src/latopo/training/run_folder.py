@@ -44,7 +44,7 @@ from torch_geometric.data import Data
 
 from latopo._files import atomic_path, is_draft, new_folder
 from latopo._parallel import one_thread
-from latopo._stored import read_json
+from latopo._stored import read_json, read_stored
 from latopo._version import __version__
 from latopo.data.graph_set import GraphSet
 from latopo.engine import Backend, run_jobs
@@ -60,6 +60,8 @@ __all__ = ["RunFolder", "train_folds"]
 
 FORMAT = 2
 _TABLES = ("metrics.csv", "predictions.csv")
+_FOLD = {"test_score": float | int, "curve": ([float | int], None)}
+_REMEDY = "delete the folder of this fold, and it is trained again"
 
 
 class RunFolder:
@@ -114,22 +116,16 @@ class RunFolder:
     def summarize(self) -> dict[str, Any]:
         """Write ``summary.json`` and the tables of all finished folds; returns the summary."""
         folders = [self.path / f"fold-{fold}" for fold in self.finished()]
-        remedy = "delete the folder of this fold, and it is trained again"
-        folds = [read_json(folder / "fold.json", {"test_score": float | int}, remedy=remedy) for folder in folders]
-        if folds and all("curve" in fold for fold in folds):
-            epoch = best_mean_epoch([fold["curve"] for fold in folds])
-            folds = [fold | {"best_epoch": epoch + 1, "test_score": fold["curve"][epoch]} for fold in folds]
-        scores = [fold["test_score"] for fold in folds]
-        score = {
-            "mean": fmean(scores) if scores else None,
-            "std": stdev(scores) if len(scores) > 1 else None,
-            "num_folds": len(scores),
-        }
+        folds = [read_json(folder / "fold.json", _FOLD, remedy=_REMEDY) for folder in folders]
+        try:
+            folds, score = _score(folds)
+        except (ValueError, ArithmeticError) as error:
+            raise LatopoError(f"{self.path}: the score of a fold is damaged ({error}); {_REMEDY}") from error
         metric = "accuracy" if self.run.entry.task == "classification" else "r2"
         summary = {"metric": metric, "score": score, "folds": folds}
         for name in _TABLES:
             with atomic_path(self.path / name) as draft:
-                draft.write_text(_join([(folder / name).read_text() for folder in folders]))
+                draft.write_text(_join([_read_table(folder / name) for folder in folders]))
         _write_json(self.path / "summary.json", summary)
         return summary
 
@@ -249,6 +245,26 @@ def _predictions(data: Data | GraphSet, result: FoldResult) -> pd.DataFrame:
             parts[node] = name
     columns = {"part": parts, "target": data.y.tolist(), "prediction": values.tolist()}
     return pd.DataFrame({"node": range(len(data.y)), **columns, "probability": probability.tolist()})
+
+
+def _score(folds: list[dict[str, Any]]) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+    """The folds, their epoch chosen together where that was left to the end, and their mean score."""
+    if folds and all(fold.get("curve") for fold in folds):
+        epoch = best_mean_epoch([fold["curve"] for fold in folds])
+        folds = [fold | {"best_epoch": epoch + 1, "test_score": fold["curve"][epoch]} for fold in folds]
+    scores = [fold["test_score"] for fold in folds]
+    return folds, {
+        "mean": fmean(scores) if scores else None,
+        "std": stdev(scores) if len(scores) > 1 else None,
+        "num_folds": len(scores),
+    }
+
+
+def _read_table(path: Path) -> str:
+    try:
+        return read_stored(path).decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise LatopoError(f"{path} is damaged ({error}); {_REMEDY}") from error
 
 
 def _join(tables: Sequence[str]) -> str:

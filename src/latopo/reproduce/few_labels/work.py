@@ -64,6 +64,10 @@ class FewLabelsRecord(StoredRecord):
     """
 
     unit_kind: ClassVar[type] = FewLabelsUnit
+    form: ClassVar[dict[str, Any]] = {
+        "model": str, "task": str, "draw": int, "accuracy": int | float, "num_train": int, "num_test": int,
+        "seconds": int | float, "chosen": (dict, None),
+    }  # fmt: skip
 
     unit: FewLabelsUnit
     accuracy: float
@@ -73,6 +77,11 @@ class FewLabelsRecord(StoredRecord):
     chosen: dict[str, Any] = field(default_factory=dict, hash=False)
     resolved: Hashed = field(default_factory=Hashed, hash=False)
     environment: Hashed = field(default_factory=Hashed, hash=False)
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be: the tables divide by these numbers."""
+        if not 0 <= self.accuracy <= 1 or not 0 <= self.seconds < 1e9 or self.num_train < 1 or self.num_test < 1:
+            raise LatopoError("FewLabelsRecord: expected an accuracy between 0 and 1, rows, and seconds of at least 0")
 
 
 def plan_few_labels(
