@@ -51,7 +51,7 @@ def check_output(path: AnyPath, what: str = "--out", *, source: AnyPath | None =
         raise LatopoError(f"{what} {target} is a device, a pipe or a socket; name a regular file")
     if source is not None and target.exists() and Path(source).exists() and target.samefile(source):
         raise LatopoError(f"{what} {target} is the file that is read; choose another name")
-    place = target.resolve().parent
+    place = _real(target).parent
     if target.name in _RUN_FILES or (place / target.name).suffix in (".safetensors", ".jsonl"):
         mark = next((name for name in _RUN_MARKS if (place / name).exists()), None)
         if mark is not None:
@@ -112,9 +112,14 @@ def is_draft(path: AnyPath) -> bool:
     return re.fullmatch(r"\.(.+\.|latopo-)[0-9a-f]{32}", Path(path).name) is not None
 
 
+def _real(path: Path) -> Path:
+    """The path without links; unlike ``resolve`` it has an answer for links in a circle."""
+    return Path(os.path.realpath(path))
+
+
 def _is_special(path: Path) -> bool:
     """Whether a file there is not an ordinary one; /dev/stdout is not, even where output is redirected to a file."""
-    places = {path.absolute().parent, path.resolve().parent}
+    places = {path.absolute().parent, _real(path).parent}
     return (path.exists() and not path.is_file()) or any(
         str(place) in ("/dev", "/dev/fd") or place.is_relative_to("/proc") for place in places
     )

@@ -54,12 +54,15 @@ class StoredRecord:
             )
         if unknown := sorted(set(content) - {*known, *named}):
             raise LatopoError(f"{cls.__name__}: unknown fields {', '.join(unknown)}; was it written by a newer latopo?")
-        check_form(content, {"resolved": str, "environment": str} | cls.form)
         values = {name: value for name, value in content.items() if name not in named}
         for name in ("resolved", "environment"):
-            if values.get(name) not in definitions:
+            if str(values.get(name)) not in definitions:
                 raise LatopoError(f"{cls.__name__}: {name} {values.get(name)!r} is not defined before it is used")
-            values[name] = definitions[values[name]]
+            values[name] = definitions[str(values[name])]
+        try:
+            check_form(content, cls.form)
+        except ValueError as error:
+            raise LatopoError(f"{cls.__name__}: {error}; repair or delete that record") from error
         try:
             return make(cls.unit_kind(**{name: content[name] for name in named}), **values)
         except (KeyError, TypeError) as error:  # of what the form leaves open
