@@ -102,10 +102,10 @@ def _itself(name: str, problem: Problem) -> tuple[IntArray, Settings]:
     if name == "alpha-diffusion":
         found = learn(problem.x, problem.y, problem.train, problem.num_classes, held_out=problem.val).model
         return found.answer.argmax(axis=1), {branch.name: round(weight, 3) for branch, weight in found.weights.items()}
-    return _gcn(_dense(problem.x), problem, problem.edge_index), {}
+    return _gcn(problem.x, problem, problem.edge_index), {}
 
 
-def _gcn(x: NDArray[np.float32], problem: Problem, edges: Any) -> IntArray:
+def _gcn(x: Any, problem: Problem, edges: Any) -> IntArray:
     """A GCN over the given graph, its epoch chosen on the validation rows."""
     assert problem.val is not None
     y = _visible(problem.y, np.concatenate([problem.train, problem.val]))
@@ -113,15 +113,22 @@ def _gcn(x: NDArray[np.float32], problem: Problem, edges: Any) -> IntArray:
 
 
 def _train_gcn(
-    x: NDArray[np.float32], y: IntArray, edges: Any, rows: IntArray, chosen: IntArray, settings: TrainingSettings
+    x: Any, y: IntArray, edges: Any, rows: IntArray, chosen: IntArray, settings: TrainingSettings
 ) -> IntArray:
     """A class for every row by a GCN that learns from some rows; others choose its epoch."""
     classes = int(y.max()) + 1
     with seeded(0):
         model = build_model("gcn", x.shape[1], classes, graph=True)
-    features, target, learned, held = (torch.from_numpy(part) for part in (x, y, rows, chosen))
-    result = train_model(model, features, target.clamp(min=0), edges, learned, held, settings, num_classes=classes)
+    target, learned, held = (torch.from_numpy(part) for part in (y, rows, chosen))
+    result = train_model(model, _tensor(x), target.clamp(min=0), edges, learned, held, settings, num_classes=classes)
     return result.best_output.prediction.argmax(dim=1).numpy()
+
+
+def _tensor(x: Any) -> torch.Tensor:
+    if not sparse.issparse(x):
+        return torch.from_numpy(_dense(x))
+    starts, columns = torch.from_numpy(x.indptr.astype(np.int64)), torch.from_numpy(x.indices.astype(np.int64))
+    return torch.sparse_csr_tensor(starts, columns, torch.from_numpy(x.data.astype(np.float32)), size=x.shape)
 
 
 def _dense(x: Any) -> NDArray[np.float32]:
@@ -189,7 +196,7 @@ def _knn_gcn(x: Any, y: IntArray, train: IntArray, settings: Settings) -> IntArr
     edges = torch.from_numpy(np.stack([graph.row, graph.col]).astype(np.int64))
     # No row is left to choose the epoch: the best on the labelled rows, as the estimators do.
     plan = TrainingSettings(epochs=_EPOCHS, weight_decay=settings["weight_decay"], evaluate_every=_EPOCHS)
-    return _train_gcn(_dense(x), y, edges, train, train, plan)
+    return _train_gcn(x, y, edges, train, train, plan)
 
 
 def _knn_graph(x: Any, k: int) -> Any:
