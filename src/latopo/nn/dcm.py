@@ -42,7 +42,7 @@ class DCM(nn.Module):
             no other edges, and only polygons are inferred; for rings of molecules. With both the layer starts as the
             graph convolution on its edges (``gated`` of :class:`~latopo.nn.CellMessages`); on those given alone that is
             PyG's ``GCNConv``. In place of a GCN's second layer ``"keep"`` was level with it or half a point above on
-            random splits of Cora and CiteSeer, and 1.4 points below on Cora's public split (three seeds).
+            random splits of Cora and CiteSeer, and half a point below on Cora's public split (eight seeds).
         relaxation: how probabilities enter message passing. ``"weighted"`` and ``"straight_through"`` let the task's
             loss reach the topology; ``"none"`` (the paper) needs a :class:`~latopo.nn.TopologyLoss`.
         polygon_features: whether polygons have features and messages of their own, with an embedding of their length
