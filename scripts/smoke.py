@@ -141,7 +141,7 @@ def check_commands(folder: Path) -> None:
     run(latopo, "predict", out, data, "--out", str(folder / "predictions.csv"))
     assert len((folder / "predictions.csv").read_text(encoding="utf-8").splitlines()) == 121
     run(latopo, "report", out, "--out", str(folder / "petals.html"))
-    assert "petals" in (folder / "petals.html").read_text(encoding="utf-8")
+    assert "Predicting species" in (folder / "petals.html").read_text(encoding="utf-8")
 
 
 def check_python() -> None:
