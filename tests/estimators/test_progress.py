@@ -48,7 +48,7 @@ def test_samples_keep_the_given_edges_between_them(monkeypatch):
 def test_a_long_fit_names_the_remedy(monkeypatch):
     timed(monkeypatch, lambda n: 10.0)
     note = time_note(None, torch.zeros(40, 2), None, 50)
-    assert "about 14 s an epoch, about 14 min for 50 epochs" in note
+    assert "about 12 s an epoch, about 12 min for 50 epochs" in note
     assert note.endswith("(--max-anchors) fits a random part of the rows")
 
 
