@@ -34,6 +34,47 @@ BAD = [
     ["reproduce", "table1", "--models", "x"], ["datasets", "x"], ["merge"], ["merge", "nowhere", "nowhere2"],
     ["bench", "nosuch"], ["models", "x"], ["--nosuch"], ["fit", "iris", "--quiet=3"],
 ]  # fmt: skip
+BAD += [
+    ["fit", "TABLE", "--target", "kind", *more]
+    for more in (
+        ["--labels", "0"], ["--labels", "100"], ["--labels", "9" * 30], ["--test-fraction", "1"],
+        ["--test-fraction", "-0.1"], ["--weight", "colour"], ["--weight", "nosuch"], ["--class-weight", "x"],
+        ["--max-anchors", "0"], ["--max-anchors", "-1"], ["--categorical", "nosuch"],
+        ["--out", "TABLE"], ["--out", "x" * 300], ["--seed", "4294967296"],
+    )
+] + [
+    ["train", *more]
+    for more in (
+        ["texas", "--set", "gain=" + "[" * 10**5], ["texas", "--set", "gain=1e999"], ["texas", "--set", "=3"],
+        ["texas", "--set", "hidden_channels=" + "9" * 5000], ["texas", "--set", "rounds=1000000000"],
+        ["texas", "--set", "batch_size=3"], ["texas", "--splits", "9" * 5000], ["texas", "--splits", "²"],
+        ["texas", "--snapshots", "1-999999999999"], ["texas", "--jobs", "0"], ["texas", "--backend", "x"],
+        ["texas", "--backend", "dask"], ["texas", "--cluster", "tcp://x"], ["texas", "--device", "meta"],
+        ["texas", "--model", ""], ["texas", "--model", "gcn"], ["texas", "--protocol", "x"],
+        ["texas", "--out", "TABLE"],
+        ["iris", "--graph"], ["mutag", "--no-graph"], ["mutag", "--model", "dcm"], ["mutag", "--set", "batch_size=0"],
+    )
+] + [
+    ["reproduce", *more]
+    for more in (
+        ["few-labels", "--datasets", "x"], ["few-labels", "--models", "x"], ["few-labels", "--epochs", "3"],
+        ["few-labels", "--device", "cpu"], ["few-labels", "--out", "TABLE"], ["few-labels", "--out", "/proc/x"],
+        ["few-labels", "--tables-only", "--out", "nowhere"], ["few-labels", "--verify", "1"],
+        ["graphs", "--datasets", "texas"], ["graphs", "--values", "1"], ["graphs", "--set", "batch_size=x"],
+        ["goals", "--out", "nowhere"], ["goals", "--out", "TABLE"], ["goals", "--jobs", "2", "--out", "."],
+        ["table1", "--verify", "0"], ["table1", "--verify", "1", "--shard", "1/2"],
+        ["table1", "--verify", "1", "--device", "nosuch"], ["table1", "--verify", "1", "--tables-only", "--out", "."],
+        ["table1", "--shard", "3/2"], ["table1", "--shard", "1/" + "9" * 5000], ["table1", "--shard", "²/3"],
+        ["table1", "--seeds", "9" * 30], ["table1", "--out", "TABLE"], ["table1", "--protocols", ""],
+        ["depth", "--values", "9"], ["depth", "--set", "rounds=1"], ["all", "--set", "gain=2"],
+        ["figures", "--shard", "1/2"], ["figures", "--datasets", "mutag"], ["figures", "--epochs", "0"],
+    )
+] + [
+    ["merge", "TABLE"], ["merge", "."], ["merge", "nowhere", "--out", "TABLE"], ["bench", "--peers", "."],
+    ["bench", "--peers", "nowhere"], ["bench", "fit", "--out", "TABLE"], ["bench", "fit", "--out", "TABLE/results"],
+    ["report", "TABLE"], ["report", "/dev/zero"], ["report", ".", "--out", "TABLE"], ["fit", "x" * 5000],
+    ["fit", "/dev/zero", "--target", "x"], ["predict", ".", "/dev/zero"], ["datasets", "--data-root", "TABLE"],
+]  # fmt: skip
 
 
 def test_bad_command_lines(tmp_path, sample, monkeypatch):
@@ -41,7 +82,7 @@ def test_bad_command_lines(tmp_path, sample, monkeypatch):
     table = write_table(tmp_path)
     failures = []
     for command in sample(BAD, 25):
-        arguments = [str(table) if part == "TABLE" else part for part in command]
+        arguments = [part.replace("TABLE", str(table)) for part in command]
         outcome = run(*arguments, seconds=60)
         try:
             outcome.check()
