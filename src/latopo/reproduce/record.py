@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Literal, Self
 
 from latopo._stored import check_form
 from latopo.errors import LatopoError
-from latopo.reproduce.unit import Hashed, Key, Unit
+from latopo.reproduce.unit import PROTOCOLS, Hashed, Key, Unit
 
 __all__ = ["Metric", "Record", "StoredRecord"]
 
@@ -98,7 +98,7 @@ class Record(StoredRecord):
 
     unit_kind: ClassVar[type] = Unit
     form: ClassVar[dict[str, Any]] = {
-        "model": str, "dataset": str, "graph": bool, "protocol": {"honest", "paper"}, "fold": int, "seed": int,
+        "model": str, "dataset": str, "graph": bool, "protocol": set(PROTOCOLS), "fold": int, "seed": int,
         "settings": dict.fromkeys(("epochs", "rounds", "max_length"), (int, None)),
         "metric": ({"accuracy", "r2"}, None), "budget_sampled": (bool, None),
         "search": ([[int | float]], None), "curve": ([int | float], None),
