@@ -15,6 +15,7 @@ import torch
 from numpy.typing import NDArray
 from scipy import sparse
 
+from latopo.data.features import csr_from_scipy
 from latopo.models import build_model
 from latopo.reproduce.few_labels.tasks import Problem
 from latopo.semi import input_metric, learn
@@ -125,10 +126,7 @@ def _train_gcn(
 
 
 def _tensor(x: Any) -> torch.Tensor:
-    if not sparse.issparse(x):
-        return torch.from_numpy(_dense(x))
-    starts, columns = torch.from_numpy(x.indptr.astype(np.int64)), torch.from_numpy(x.indices.astype(np.int64))
-    return torch.sparse_csr_tensor(starts, columns, torch.from_numpy(x.data.astype(np.float32)), size=x.shape)
+    return csr_from_scipy(x) if sparse.issparse(x) else torch.from_numpy(_dense(x))
 
 
 def _dense(x: Any) -> NDArray[np.float32]:
