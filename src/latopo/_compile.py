@@ -10,10 +10,15 @@ from torch import Tensor
 
 from latopo.errors import LatopoError
 
-__all__ = ["changes_size", "refuse_script", "uncompiled"]
+__all__ = ["changes_size", "is_traced", "refuse_script", "uncompiled"]
 
 P = ParamSpec("P")
 R = TypeVar("R")
+
+
+def is_traced() -> bool:
+    """Whether operations are being recorded rather than computed with, so that only torch's own can be used."""
+    return bool(torch.compiler.is_compiling() or torch.jit.is_tracing())  # type: ignore[no-untyped-call, attr-defined]
 
 
 def uncompiled(function: Callable[P, R]) -> Callable[P, R]:

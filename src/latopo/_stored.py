@@ -84,7 +84,9 @@ def check_form(value: Any, form: Any, place: str = "") -> None:
     else:
         kind: Any = list | tuple if isinstance(form, list) else dict if isinstance(form, dict) else form
         fits = isinstance(value, kind) and (kind in (bool, object) or not isinstance(value, bool))
-        expected = {list | tuple: "a list", dict: "an object"}.get(kind, f"the type {getattr(kind, '__name__', kind)}")
+        expected = {list | tuple: "a list", list: "a list", dict: "an object"}.get(
+            kind, f"the type {getattr(kind, '__name__', kind)}"
+        )
     if not fits:
         raise ValueError(f"expected {expected}{place}, got {str(value)[:50]}")
     if isinstance(form, list):

@@ -62,7 +62,7 @@ def test_more_benchmarks_from_a_folder(tmp_path, monkeypatch, capsys):
     assert (row.name, row.ratio) == ("twice", 2.0)
     with pytest.raises(LatopoError, match=r"expected one of search, fit, mine, got '_helper'$"):
         report.run(["_helper"], peers=folder)
-    with pytest.raises(LatopoError, match="is not a folder"):
+    with pytest.raises(LatopoError, match="nowhere has no benchmarks"):
         report.run(peers=tmp_path / "nowhere")
 
 

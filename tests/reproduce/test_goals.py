@@ -55,7 +55,9 @@ def test_runs_that_do_not_count_for_the_print(runs):
     assert printed_cell(runs("dcm-released", 0.8, protocol="paper", settings={"lift": "mean"})).ours is None
     # Three seeds on Texas, three folds on PubMed.
     assert printed_cell(runs("dcm-released", 0.9, protocol="paper", dataset="texas"), "texas").ours is None
-    assert printed_cell(runs("dcm-released", 0.9, protocol="paper", dataset="pubmed", folds=range(3)), "pubmed").met
+    three = {"protocol": "paper", "dataset": "pubmed", "folds": range(3)}
+    assert printed_cell(runs("dcm-released", 0.9, settings={"search": "auto"}, **three), "pubmed").met
+    assert printed_cell(runs("dcm-released", 0.9, **three), "pubmed").ours is None  # all pairs: another recipe
 
 
 def test_without_a_graph_the_mlp_alone_is_the_measure(runs):

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from latopo._arguments import checked
+from latopo._compile import is_traced
 from latopo.complex.canonical import sides
 from latopo.errors import LatopoError, TooManyCellsError
 
@@ -34,12 +35,12 @@ def polygon_sides(cx: "CellComplex") -> tuple[Tensor, Tensor]:
     # With the output size a GPU need not be asked for the sum of the lengths.
     polygon = polygon.repeat_interleave(cx.polygon_lengths, output_size=pairs.size(1))
     sign = (pairs[0] < pairs[1]).to(torch.int8) * 2 - 1
-    return torch.stack([cx.edge_ids(pairs), polygon]), sign
+    return torch.stack([cx._find_edges(pairs), polygon]), sign
 
 
 def _is_compact(cx: "CellComplex") -> bool:
     """Whether compiled loops can serve: tensors on the CPU, nobody tracing, and few nodes without edges."""
-    return cx.device.type == "cpu" and not torch.compiler.is_compiling() and cx.num_nodes <= 16 * cx.num_edges + 1024
+    return cx.device.type == "cpu" and not is_traced() and cx.num_nodes <= 16 * cx.num_edges + 1024
 
 
 def _compiled_sides(cx: "CellComplex") -> tuple[Tensor, Tensor]:

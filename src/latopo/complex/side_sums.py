@@ -12,6 +12,7 @@ import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
+from latopo._compile import is_traced
 from latopo.complex import _sides
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ def sum_over_upper(cx: "CellComplex", x: Tensor, polygon_weight: Tensor | None =
 
 def _served(cx: "CellComplex", x: Tensor, weight: Tensor | None) -> bool:
     """Whether the compiled loops can serve: ordinary tensors on the CPU, nobody tracing, all sides known."""
-    if torch.compiler.is_compiling() or x.device.type != "cpu" or x.dtype not in _PLAIN or x.dim() != 2:
+    if is_traced() or x.device.type != "cpu" or x.dtype not in _PLAIN or x.dim() != 2:
         return False
     fits = weight is None or (weight.dtype, weight.shape) == (x.dtype, (cx.num_polygons,))
     if x.size(0) != cx.num_edges or not fits:
