@@ -18,6 +18,8 @@ IntArray: TypeAlias = npt.NDArray[np.int64]
 EUCLIDEAN, SQUARED, INNER = 0, 1, 2
 
 # Sums may be reordered (that is what lets them vectorise); NaN and infinity keep their meaning.
+# Helpers are inlined: a call may reach another copy of the same function, compiled with other sums reordered, in the
+# process that compiles than in those that load from the cache.
 FAST = {"reassoc", "contract", "nsz", "arcp"}
 
 
@@ -87,7 +89,7 @@ def all_pairs(points: FloatArray, tiles: FloatArray, others: int, kind: int, out
             _similarities(points[i], points[min(i + 1, rows - 1)], tiles[t], kind, out[i, low:high], two)
 
 
-@njit(nogil=True, cache=True, fastmath=FAST)
+@njit(nogil=True, cache=True, fastmath=FAST, forceinline=True)
 def _deviation_sum(values: FloatArray, centre: float, power: int) -> float:
     """Sum of (v − centre) or of its square; short runs in the values' own precision, their sum in double."""
     total = 0.0
@@ -101,7 +103,7 @@ def _deviation_sum(values: FloatArray, centre: float, power: int) -> float:
     return total
 
 
-@njit(nogil=True, cache=True, fastmath=FAST)
+@njit(nogil=True, cache=True, fastmath=FAST, forceinline=True)
 def _extremes(values: FloatArray, low: float, high: float) -> tuple[float, float]:
     for j in range(values.shape[0]):
         low = min(low, values[j])
@@ -220,7 +222,7 @@ def scan_rows(
     return support[:used].copy()
 
 
-@njit(nogil=True, cache=True, fastmath=FAST)
+@njit(nogil=True, cache=True, fastmath=FAST, forceinline=True)
 def _pull_four(
     columns: FloatArray, k: int, weight: FloatArray, weight_two: FloatArray, out: FloatArray, out_two: FloatArray
 ) -> None:
@@ -249,7 +251,7 @@ def _pull_four(
     out_two[k + 3] += h
 
 
-@njit(nogil=True, cache=True, fastmath=FAST)
+@njit(nogil=True, cache=True, fastmath=FAST, forceinline=True)
 def _pull(
     columns: FloatArray, weight: FloatArray, weight_two: FloatArray, out: FloatArray, out_two: FloatArray
 ) -> None:
@@ -266,7 +268,7 @@ def _pull(
         out_two[k] += two
 
 
-@njit(nogil=True, cache=True, fastmath=FAST)
+@njit(nogil=True, cache=True, fastmath=FAST, forceinline=True)
 def _gradient_weights(
     values: FloatArray, kind: int, row_rate: float, row_shift: float, rate: FloatArray, shift: FloatArray
 ) -> None:
