@@ -1,5 +1,6 @@
 """Classes 3 and 8: wherever a command is stopped, nothing that was saved is lost, and the next command goes on."""
 
+import json
 import os
 import shutil
 import sys
@@ -196,9 +197,18 @@ def contents(folder):
     """Every file with its bytes, every folder with None; hidden drafts included, but not TensorBoard's, which vary."""
     found = {path.relative_to(folder): path for path in folder.rglob("*")}
     return {
-        str(name): path.read_bytes() if path.is_file() else None
+        str(name): _bytes(path) if path.is_file() else None
         for name, path in found.items() if name.parts[0] != "tensorboard"
     }  # fmt: skip
+
+
+def _bytes(path):
+    """What a file holds; safetensors write their few words of metadata in any order."""
+    content = path.read_bytes()
+    if path.suffix != ".safetensors":
+        return content
+    end = 8 + int.from_bytes(content[:8], "little")
+    return json.dumps(json.loads(content[8:end]), sort_keys=True).encode() + content[end:]
 
 
 def check_still_there(target, before, after, where):
