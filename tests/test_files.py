@@ -1,6 +1,7 @@
 import errno
 import json
 import os
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -142,3 +143,16 @@ def test_special_files_are_never_replaced(path):
         check_output(path)
     with pytest.raises(LatopoError, match="not a regular file"), atomic_path(path):
         pass
+
+
+def test_writers_at_once_do_not_take_each_others_drafts_for_leftovers(tmp_path):
+    target = tmp_path / "answer.txt"
+
+    def write(number):
+        with atomic_path(target) as draft:
+            draft.write_text(f"{number:04}")
+
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(write, range(600)))
+    assert len(target.read_text()) == 4
+    assert list(tmp_path.iterdir()) == [target]

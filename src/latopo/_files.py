@@ -14,7 +14,7 @@ import json
 import os
 import re
 import shutil
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from uuid import uuid4
@@ -92,14 +92,14 @@ def atomic_path(path: AnyPath) -> Iterator[Path]:
         raise LatopoError(f"{target} is not a regular file, and is not replaced by one; choose another name")
     _sweep(target.parent, f".{target.name}.")
     # Not tempfile's: its files can be read by their owner alone, and a folder may be shared.
-    draft = target.with_name(f".{target.name}.{uuid4().hex}")
-    try:
-        with _blaming(target, draft), _locked(os.open(draft, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o666)):
+    prefix = f".{target.name}."
+    with _blaming(target, target.with_name(prefix)), _locked(target.parent, prefix, _new_file) as draft:
+        try:
             yield draft
             _sync(draft)
             os.replace(draft, target)
-    finally:
-        draft.unlink(missing_ok=True)
+        finally:
+            draft.unlink(missing_ok=True)
 
 
 def is_draft(path: AnyPath) -> bool:
@@ -221,13 +221,11 @@ def _stale_names(path: Path) -> list[str]:
 def _draft_folder(place: Path) -> Iterator[Path]:
     place.mkdir(parents=True, exist_ok=True)
     _sweep(place, ".latopo-")
-    draft = place / f".latopo-{uuid4().hex}"
-    draft.mkdir()
-    try:
-        with _locked(os.open(draft, os.O_RDONLY)):
+    with _locked(place, ".latopo-", _new_folder) as draft:
+        try:
             yield draft
-    finally:
-        shutil.rmtree(draft, ignore_errors=True)
+        finally:
+            shutil.rmtree(draft, ignore_errors=True)
 
 
 @contextmanager
@@ -241,22 +239,40 @@ def _blaming(target: Path, draft: Path) -> Iterator[None]:
         raise OSError(error.errno, error.strerror, str(target)) from error
 
 
+def _new_file(path: Path) -> int:
+    return os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o666)
+
+
+def _new_folder(path: Path) -> int:
+    path.mkdir()
+    return os.open(path, os.O_RDONLY)
+
+
 @contextmanager
-def _locked(descriptor: int) -> Iterator[None]:
-    """Hold the lock of an open file or folder, and close it in the end."""
+def _locked(place: Path, prefix: str, create: Callable[[Path], int]) -> Iterator[Path]:
+    """A new draft, and its lock, which says that its process is there.
+
+    In the moment before it is locked another process may take it for a leftover and remove it: then another is made.
+    """
+    draft = place / f"{prefix}{uuid4().hex}"
+    descriptor = create(draft)
     try:
-        _lock(descriptor)
-        yield
+        _lock(descriptor, wait=True)
+        if draft.exists():
+            yield draft
+            return
     finally:
         os.close(descriptor)
+    with _locked(place, prefix, create) as other:
+        yield other
 
 
-def _lock(descriptor: int) -> bool:
+def _lock(descriptor: int, wait: bool = False) -> bool:
     """Whether nobody else holds the lock; it ends with the process."""
     try:
         import fcntl
 
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(descriptor, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
     except (ImportError, OSError):  # Windows; a file system without locks; somebody has it
         return False
     return True
