@@ -21,7 +21,15 @@ import latopo.report
 import latopo.table.fitting
 
 MOST_SECONDS, MOST_MEGABYTES = 120, 1000
-PROGRESS = ("note: ", "column ", "fitting ", "to do: ", "Downloading ", *(f"{count} of " for count in range(30)))
+PROGRESS = (
+    "note: ",
+    "column ",
+    "numbers are taken ",
+    "fitting ",
+    "to do: ",
+    "Downloading ",
+    *(f"{count} of " for count in range(30)),
+)
 
 
 class Outcome(NamedTuple):

@@ -58,3 +58,12 @@ def test_scores_of_values(blobs):
 def test_many_classes_are_cut():
     per_class = [{"class": str(n), "precision": 1.0, "recall": 1.0, "f1": 1.0, "rows": 1} for n in range(13)]
     assert score_lines({"score": "accuracy", "per_class": per_class})[-1] == "  … and 3 more classes (metrics.json)"
+
+
+def test_baselines_bear_values_whose_squares_overflow():
+    x = np.random.RandomState(0).randn(30, 2)
+    x[3, 1] = -1e308
+    y = x[:, 0]
+    fitted = DCMRegressor(random_state=0, max_epochs=1).fit(x[5:], y[5:])
+    metrics = measure_fit(fitted, 20, (x[:20], y[:20]), (x[20:], y[20:]))
+    assert all(math.isfinite(value) for value in metrics["held_out_scores"]["ridge regression"].values())

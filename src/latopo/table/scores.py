@@ -77,7 +77,7 @@ def _all_answers(
     """Probabilities of the rows x by the estimator, the models that have answered, and the baselines."""
     baselines = _baselines(has_classes=True).items()
     own = answers["latopo"] if "latopo" in answers else estimator.predict_proba(x)
-    learned = {name: model.fit(*train).predict_proba(x) for name, model in baselines}
+    learned = {name: model.fit(_bounded(train[0]), train[1]).predict_proba(_bounded(x)) for name, model in baselines}
     return {"latopo": own, **{name: found for name, found in answers.items() if name != "latopo"}, **learned}
 
 
@@ -102,7 +102,7 @@ def _value_scores(estimator: Any, train: Sequence[Any], test: Rows) -> dict[str,
     unit = target_unit(np.concatenate([train[1], test.y]))
     guesses = {"latopo": estimator.predict(test.x) / unit}
     for name, model in _baselines(has_classes=False).items():
-        guesses[name] = model.fit(train[0], train[1] / unit).predict(test.x)
+        guesses[name] = model.fit(_bounded(train[0]), train[1] / unit).predict(_bounded(test.x))
     scores = {}
     for name, guess in guesses.items():
         error = guess - test.y / unit
@@ -131,6 +131,11 @@ def _confusion(probabilities: NDArray[np.float64], y: NDArray[Any], classes: NDA
             for name, precision, recall, f1, count in named
         ],
     }
+
+
+def _bounded(x: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Features whose squares and their sums stay within float64, as scikit-learn's scaling needs."""
+    return np.clip(x, -1e140, 1e140)
 
 
 def _baselines(has_classes: bool) -> dict[str, Any]:
