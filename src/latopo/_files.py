@@ -32,6 +32,7 @@ AnyPath = str | os.PathLike[str]
 _RUN_MARKS = ("run.json", "settings.json", "records.jsonl", "estimator.json", "model.json", "fold.json")
 _RUN_FILES = {*_RUN_MARKS, "metrics.json", "points.json", "anchors.json", "history.json", "preprocessing.json"}
 _RUN_FILES |= {"summary.json", "edges.csv", "polygons.csv", "metrics.csv", "predictions.csv", "complex.png"}
+_RUN_FILES.add("predictor.json")
 _READY = ".latopo-ready"
 _STALE = "stale.json"  # in a draft: the files of the folder that the new ones do not replace
 

@@ -9,15 +9,14 @@ from torch_geometric.data import Data
 from latopo.cycles.simple_graph import check_edge_index
 from latopo.errors import LatopoError
 
-__all__ = ["check_graph"]
+__all__ = ["check_graph", "check_target"]
 
 # What each tensor has a row for.
 _ROWS = {"x": "nodes", "edge_attr": "edges", "pos": "nodes"}
 
 
-def check_graph(number: int, graph: Data, first: Data) -> None:
+def check_graph(where: str, graph: Data, first: Data) -> None:
     """Raise if a graph is not as :func:`latopo.data.from_graphs` wants it, or has other parts than the first one."""
-    where = f"from_graphs: graph {number}"
     if not isinstance(graph, Data):
         raise LatopoError(f"{where} must be PyG Data, got {type(graph).__name__}")
     for key in ("x", "edge_index", "edge_attr", "pos"):
@@ -31,7 +30,6 @@ def check_graph(number: int, graph: Data, first: Data) -> None:
         check_edge_index(where, graph.edge_index, graph.num_nodes)
     for key in _ROWS:
         _check_matrix(where, key, graph, first)
-    _check_target(where, graph.y)
 
 
 def _check_matrix(where: str, key: str, graph: Data, first: Data) -> None:
@@ -54,7 +52,8 @@ def _check_matrix(where: str, key: str, graph: Data, first: Data) -> None:
         raise LatopoError(f"{where}: {key} holds values that are not finite real numbers")
 
 
-def _check_target(where: str, y: Any) -> None:
+def check_target(where: str, y: Any) -> None:
+    """Raise unless a graph has one target."""
     try:
         single = torch.as_tensor(y).numel() == 1
     except (TypeError, ValueError, RuntimeError):

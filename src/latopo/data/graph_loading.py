@@ -10,14 +10,14 @@ from torch_geometric.data import Data
 from torch_geometric.io import read_tu_data
 
 from latopo.data.catalogue import DatasetEntry, find_dataset
-from latopo.data.features import standardize
-from latopo.data.graph_checks import check_graph
+from latopo.data.graph_checks import check_graph, check_target
+from latopo.data.graph_input import GraphInput
 from latopo.data.graph_set import GraphSet
 from latopo.data.loading import load, load_untreated, own_name, own_targets
 from latopo.data.raw_files import AnyPath
 from latopo.errors import LatopoError
 
-__all__ = ["as_clouds", "from_graphs", "load_any", "load_graphs", "read_tu"]
+__all__ = ["as_clouds", "from_graphs", "load_any", "load_graphs", "new_graphs", "read_tu"]
 
 
 def load_graphs(name: str, data_root: AnyPath | None = None) -> GraphSet:
@@ -33,12 +33,16 @@ def load_graphs(name: str, data_root: AnyPath | None = None) -> GraphSet:
             f"load_graphs: {entry.title} is one graph or table, not a set of graphs; use latopo.data.load"
         )
     data = load_untreated(entry, data_root)
-    position = _centred(data.attributes, data.node_ptr) if entry.coordinates else None
-    values = standardize(data.attributes) if position is None else position
-    x = torch.cat([values, data.x.float()], dim=1)
+    values, raw = data.attributes, torch.cat([data.attributes, data.x.float()], dim=1)
+    form: dict[str, Any] = {"features": raw.size(1), "edge_features": data.edge_attr.size(1)}
+    if entry.coordinates:
+        known = GraphInput.of_coordinates(values, data.node_ptr, in_features=True, **form)
+    else:
+        known = GraphInput.of_attributes(values, **form)
+    x, position = known.apply(raw, None, data.node_ptr)
     classes = int(data.y.max()) + 1
     edges = data.edge_index, data.edge_attr.float()
-    more: dict[str, Any] = {"position": position, "name": entry.name, "first_label": values.size(1)}
+    more: dict[str, Any] = {"position": position, "name": entry.name, "first_label": values.size(1), "form": known}
     return GraphSet.lifted(x, data.y, data.node_ptr, *edges, classes, **more)
 
 
@@ -92,25 +96,63 @@ def from_graphs(
         (20, 0, [5, 5, 5], 'regression')
     """
     for number, graph in enumerate(graphs):
-        check_graph(number, graph, graphs[0])
+        check_graph(f"from_graphs: graph {number}", graph, graphs[0])
+        check_target(f"from_graphs: graph {number}", graph.y)
     if len(graphs) < 10:
         raise LatopoError(f"from_graphs: {len(graphs)} graphs cannot be cut into ten folds; at least 10 are needed")
-    counts = torch.tensor([graph.num_nodes for graph in graphs])
-    node_ptr = torch.cat([counts.new_zeros(1), counts.cumsum(0)])
+    y = own_targets("from_graphs", torch.cat([torch.as_tensor(graph.y).reshape(1) for graph in graphs]))
+    classes = 0 if y.is_floating_point() else int(y.max()) + 1
+    own = own_name("from_graphs", name)
+    found = _join(graphs, _form(graphs), y, classes, name)
+    entry = DatasetEntry(
+        name=own, title=name, source="your own data", reader="", level="graph",
+        task="classification" if classes else "regression", has_graph=graphs[0].edge_index is not None,
+        coordinates=found.position is not None, fold_seed=fold_seed, epochs=epochs,
+    )  # fmt: skip
+    return found, entry
+
+
+def new_graphs(caller: str, graphs: Sequence[Data], form: GraphInput) -> GraphSet:
+    """Graphs without targets (all are 0) in the form of those that a network was trained on."""
+    if isinstance(graphs, Data) or not len(graphs):
+        raise LatopoError(f"{caller}: expected a list of at least one PyG Data, got {type(graphs).__name__}")
+    for number, graph in enumerate(graphs):
+        check_graph(f"{caller}: graph {number}", graph, graphs[0])
+        form.check(f"{caller}: graph {number}", graph)
+    return _join(graphs, form, torch.zeros(len(graphs), dtype=torch.int64), 0, "new graphs")
+
+
+def _form(graphs: Sequence[Data]) -> GraphInput:
+    """What your own graphs have, all as the first one."""
+    first = graphs[0]
+    more: dict[str, Any] = {
+        "features": 0 if first.x is None else first.x.size(1),
+        "edge_features": 0 if first.edge_attr is None else first.edge_attr.size(1),
+        "has_edges": first.edge_index is not None,
+    }
+    if first.pos is None:
+        return GraphInput(**more)
+    return GraphInput.of_coordinates(_positions(graphs), _node_pointers(graphs), **more)
+
+
+def _join(graphs: Sequence[Data], form: GraphInput, y: Tensor, classes: int, name: str) -> GraphSet:
+    node_ptr = _node_pointers(graphs)
     edges = [_edges(graph) for graph in graphs]
     edge_index = torch.cat([part + first for (part, _), first in zip(edges, node_ptr.tolist(), strict=False)], dim=1)
     x = torch.cat([torch.ones(graph.num_nodes, 1) if graph.x is None else graph.x.float() for graph in graphs])
     edge_index, edge_attr = _once(edge_index, torch.cat([values for _, values in edges]), x.size(0))
-    y = own_targets("from_graphs", torch.cat([torch.as_tensor(graph.y).reshape(1) for graph in graphs]))
-    position = None if graphs[0].pos is None else _centred(torch.cat([graph.pos.float() for graph in graphs]), node_ptr)
-    classes = 0 if y.is_floating_point() else int(y.max()) + 1
-    entry = DatasetEntry(
-        name=own_name("from_graphs", name), title=name, source="your own data", reader="", level="graph",
-        task="classification" if classes else "regression", has_graph=graphs[0].edge_index is not None,
-        coordinates=position is not None, fold_seed=fold_seed, epochs=epochs,
-    )  # fmt: skip
-    more: dict[str, Any] = {"position": position, "name": name}
-    return GraphSet.lifted(x, y, node_ptr, edge_index, edge_attr, classes, **more), entry
+    x, position = form.apply(x, None if graphs[0].pos is None else _positions(graphs), node_ptr)
+    more: dict[str, Any] = {"position": position, "name": name, "form": form}
+    return GraphSet.lifted(x, y, node_ptr, edge_index, edge_attr, classes, **more)
+
+
+def _node_pointers(graphs: Sequence[Data]) -> Tensor:
+    counts = torch.tensor([graph.num_nodes for graph in graphs])
+    return torch.cat([counts.new_zeros(1), counts.cumsum(0)])
+
+
+def _positions(graphs: Sequence[Data]) -> Tensor:
+    return torch.cat([graph.pos.float() for graph in graphs])
 
 
 def as_clouds(graphs: GraphSet, k: int = 4) -> GraphSet:
@@ -128,17 +170,9 @@ def as_clouds(graphs: GraphSet, k: int = 4) -> GraphSet:
         parts.append(torch.stack([own.flatten(), near.flatten()]) + first)
     edges, _ = _once(torch.cat(parts, dim=1), torch.zeros(sum(part.size(1) for part in parts), 0), graphs.x.size(0))
     length = (graphs.position[edges[0]] - graphs.position[edges[1]]).norm(dim=1, keepdim=True)
-    more: dict[str, Any] = {"position": graphs.position, "name": graphs.name}
+    form = GraphInput(0, has_edges=False, unit=None if graphs.form is None else graphs.form.unit)
+    more: dict[str, Any] = {"position": graphs.position, "name": graphs.name, "form": form}
     return GraphSet.lifted(graphs.position, graphs.y, graphs.node_ptr, edges, length, graphs.num_classes, **more)
-
-
-def _centred(position: Tensor, node_ptr: Tensor) -> Tensor:
-    """Coordinates from the middle of each graph, in units of their deviation over the whole set."""
-    counts = node_ptr.diff()
-    graph = torch.repeat_interleave(counts)
-    total = position.new_zeros(counts.numel(), position.size(1)).index_add_(0, graph, position)
-    centred = position - (total / counts[:, None].clamp(min=1))[graph]
-    return centred / centred.square().mean().sqrt().clamp(min=1e-12)
 
 
 def _once(edge_index: Tensor, edge_attr: Tensor, num_nodes: int) -> tuple[Tensor, Tensor]:

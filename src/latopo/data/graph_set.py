@@ -9,6 +9,7 @@ from torch import Tensor
 
 from latopo.complex.canonical import edge_keys, find_keys, sides
 from latopo.cycles import induced_cycles
+from latopo.data.graph_input import GraphInput
 
 __all__ = ["MAX_RING", "GraphBatch", "GraphSet", "find_rings"]
 
@@ -63,6 +64,7 @@ class GraphSet:
         position: coordinates [N, 3], or None.
         name: of the data set.
         first_label: the column of x where the one-hot labels begin, if it has any.
+        form: how the graphs came, and what was done to their features; None if that is not known.
 
     Example:
         >>> from torch_geometric.data import Data
@@ -86,6 +88,7 @@ class GraphSet:
     position: Tensor | None = None
     name: str = "graphs"
     first_label: int = 0
+    form: GraphInput | None = None
 
     @classmethod
     def lifted(

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 from latopo._lazy import lazy
 
 if TYPE_CHECKING:
-    from latopo.training.cross_validation import cross_validate
+    from latopo.training.cross_validation import cross_validate, fit_graphs
+    from latopo.training.graph_predictor import GraphPredictor
     from latopo.training.loop import Trainer, TrainingResult, train
     from latopo.training.protocol import FoldResult, run_fold
     from latopo.training.run import Run
@@ -19,15 +20,16 @@ if TYPE_CHECKING:
     from latopo.training.settings import TrainingSettings
 
 __all__ = [
-    "FoldResult", "Run", "RunFolder", "Trainer", "TrainingResult", "TrainingSettings", "cross_validate",
-    "plain_torch", "run_fold", "seeded", "train", "train_folds",
+    "FoldResult", "GraphPredictor", "Run", "RunFolder", "Trainer", "TrainingResult", "TrainingSettings",
+    "cross_validate", "fit_graphs", "plain_torch", "run_fold", "seeded", "train", "train_folds",
 ]  # fmt: skip
 
 # Who needs the loop alone must not wait for the data sets and PyG.
 __getattr__, __dir__ = lazy(
     __name__,
     {
-        "cross_validation": ("cross_validate",),
+        "cross_validation": ("cross_validate", "fit_graphs"),
+        "graph_predictor": ("GraphPredictor",),
         "loop": ("Trainer", "TrainingResult", "train"),
         "protocol": ("FoldResult", "run_fold"),
         "run": ("Run",),

@@ -15,8 +15,9 @@ from latopo.data.graph_splits import graph_split
 from latopo.data.splits import Split
 from latopo.models.graph_net import GraphNet
 from latopo.models.graph_settings import GraphNetSettings
+from latopo.training.graph_predictor import GraphPredictor
 from latopo.training.graph_trainer import GraphTrainer
-from latopo.training.loop import OnEpoch
+from latopo.training.loop import OnEpoch, TrainingResult
 from latopo.training.objective import score
 from latopo.training.protocol import FoldResult
 from latopo.training.run import Run
@@ -37,6 +38,7 @@ class GraphFoldResult(FoldResult):
         drawn: some test graphs, whose complex is that of ``training.best_output``.
         sizes: how many nodes each of them has.
         labels: label of each of their nodes.
+        predictor: predicts new graphs; None if the set does not know how its graphs came (``form``).
     """
 
     num_polygons: int | None = None
@@ -44,6 +46,7 @@ class GraphFoldResult(FoldResult):
     drawn: tuple[int, ...] = ()
     sizes: tuple[int, ...] = ()
     labels: tuple[int, ...] = ()
+    predictor: GraphPredictor | None = None
 
     def summary(self) -> dict[str, Any]:
         """The reported numbers; ``curve``, under ``paper``, has the test score after every epoch."""
@@ -86,7 +89,7 @@ def run_graph_fold(data: GraphSet, run: Run, fold: int, on_epoch: OnEpoch | None
     sizes, labels = data.node_ptr.diff()[drawn], data.labels(drawn)
     return GraphFoldResult(
         fold, split, trainer.model, result, decay, {}, test_score, None, seconds, polygons, share,
-        tuple(drawn.tolist()), tuple(sizes.tolist()), tuple(labels.tolist()),
+        tuple(drawn.tolist()), tuple(sizes.tolist()), tuple(labels.tolist()), _predictor(graphs, trainer.model, result),
     )  # fmt: skip
 
 
@@ -128,6 +131,12 @@ def _split(data: GraphSet, run: Run, fold: int) -> Split:
 @lru_cache(maxsize=2)
 def _clouds(data: GraphSet) -> GraphSet:
     return as_clouds(data)
+
+
+def _predictor(graphs: GraphSet, model: GraphNet, result: TrainingResult) -> GraphPredictor | None:
+    if graphs.form is None:
+        return None
+    return GraphPredictor(model, graphs.form, graphs.num_classes, result.target_mean, result.target_scale)
 
 
 def _count_polygons(model: GraphNet, graphs: GraphSet) -> tuple[int | None, float | None]:

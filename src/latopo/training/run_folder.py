@@ -22,6 +22,8 @@
         predictions.csv     fold, node, part (train, validation, test), target, prediction, probability (of the
                             predicted class; empty for regression), one line per node, or per graph
         model.json, weights.safetensors      the best epoch's model (latopo.models.load_model)
+        predictor.json                       of sets of graphs: with it the fold predicts new ones
+                                             (latopo.training.GraphPredictor)
         complexes/best.safetensors           the complex of the best epoch, if the model infers one;
                                              of sets of graphs, that of a few test graphs side by side
         complexes/epoch-0040.safetensors     and of the chosen epochs (CellComplex.load)
@@ -50,7 +52,7 @@ from latopo.data.graph_set import GraphSet
 from latopo.engine import Backend, run_jobs
 from latopo.errors import LatopoError
 from latopo.models import save_model
-from latopo.training.graph_protocol import best_mean_epoch
+from latopo.training.graph_protocol import GraphFoldResult, best_mean_epoch
 from latopo.training.input_complex import input_complex
 from latopo.training.loop import Row
 from latopo.training.protocol import FoldResult, predictions, run_fold
@@ -231,6 +233,8 @@ def _write_fold(folder: Path, data: Data | GraphSet, result: FoldResult) -> None
         with atomic_path(folder / name) as draft:
             table.to_csv(draft, index=False, lineterminator="\n")
     save_model(result.model, folder)
+    if isinstance(result, GraphFoldResult) and result.predictor is not None:
+        result.predictor.save(folder)
     for epoch, complex in result.training.snapshots.items():
         complex.save(folder / "complexes" / f"epoch-{epoch:04d}.safetensors")
     if (best := result.training.best_output.complex) is not None:
