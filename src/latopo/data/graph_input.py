@@ -1,13 +1,15 @@
 """What is done to the features of a set of graphs, so that it can be done to new graphs as well."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor
-from torch_geometric.data import Data
 
 from latopo.errors import LatopoError
+
+if TYPE_CHECKING:
+    from torch_geometric.data import Data  # takes a second to load
 
 __all__ = ["GraphInput"]
 
@@ -63,7 +65,7 @@ class GraphInput:
             and not (self.in_features and self.unit is None)
         )
 
-    def check(self, where: str, graph: Data) -> None:
+    def check(self, where: str, graph: "Data") -> None:
         """Raise if a graph has other parts or widths than those in training."""
         for key, expected in (("x", self.features), ("edge_attr", self.edge_features)):
             value = getattr(graph, key)
