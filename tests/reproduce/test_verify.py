@@ -26,7 +26,9 @@ def test_the_same_machine_must_give_every_number_again(verdict):
         assert not verdict(0.71, machine)[0]
         assert not verdict(0.7, machine, homophily=0.5)[0]
     assert verdict(0.7, HERE)[1].endswith("test 0.700, now 0.700 (same kind of machine: equal)")
-    assert verdict(0.8, HERE)[1].endswith("now 0.800 (same kind of machine: should be equal)")
+    assert verdict(0.8, HERE)[1].endswith(
+        "now 0.800 (same kind of machine: should be equal, but differs in test_score)"
+    )
 
 
 @pytest.mark.parametrize("machine", [ELSEWHERE, UNKNOWN])

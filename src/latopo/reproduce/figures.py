@@ -73,7 +73,7 @@ def _snapshots(path: Path, epochs: list[int]) -> Iterator[_State]:
     if (path / "input.safetensors").exists():
         given = CellComplex.load(path / "input.safetensors")
         yield 0, given, 1.0 if given.num_polygons else None  # none are kept where there are too many
-    metrics = pd.read_csv(path / "fold-0" / "metrics.csv", index_col="epoch", float_precision="round_trip")
+    metrics = pd.read_csv(path / "fold-0" / "metrics.csv", index_col="epoch")
     for epoch in epochs:
         stored = path / "fold-0" / "complexes" / f"epoch-{epoch:04d}.safetensors"
         if stored.exists():

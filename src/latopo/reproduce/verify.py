@@ -1,7 +1,7 @@
 """Are stored runs what this machine would give? Some are trained again and compared."""
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import fields
 from statistics import stdev
 
 from latopo.reproduce.record import Record
@@ -22,9 +22,11 @@ def judge(stored: Record, again: Record, records: Sequence[Record]) -> tuple[boo
     scores = [record.test_score for record in records if record.key[:2] == stored.key[:2]]
     spread = stdev(scores) if len(scores) > 1 else None
     difference = abs(stored.test_score - again.test_score)
-    holds = stored == replace(again, seconds=stored.seconds, environment=stored.environment)
+    apart = [field.name for field in fields(stored) if getattr(stored, field.name) != getattr(again, field.name)]
+    apart = [name for name in apart if name not in ("seconds", "environment")]
+    holds = not apart
     if _machine(stored.environment) == _machine(again.environment):
-        why = f"same kind of machine: {'equal' if holds else 'should be equal'}"
+        why = f"same kind of machine: {'equal' if holds else 'should be equal, but differs in ' + ', '.join(apart)}"
     else:
         holds = holds or spread is None or difference <= _TOLERANCE * spread
         known = "unknown" if spread is None else f"{spread:.3f}"

@@ -130,14 +130,16 @@ def _check(frame: pd.DataFrame, request: FitRequest) -> None:
         "--target": [request.target],
         "--drop": request.drop,
         "--categorical": request.categorical,
-        "--id": filter(None, [request.id_column]),
-        "--weight": filter(None, [request.weight_column]),
+        "--id": [] if request.id_column is None else [request.id_column],
+        "--weight": [] if request.weight_column is None else [request.weight_column],
     }
     for option, names in named.items():
         for name in names:
             if name not in frame.columns:
                 known = ", ".join(map(repr, frame.columns[:20]))
                 raise LatopoError(f"{option} {name!r}: there is no such column; the table has {known}")
+            if name == request.target and option != "--target":
+                raise LatopoError(f"{option} {name!r}: this column is the target; name another, or none")
     if len(frame) < 10:
         raise LatopoError(f"the table has {len(frame)} rows, expected at least 10 to learn from and to test on")
     if not 0 <= request.test_fraction < 0.9:

@@ -76,7 +76,9 @@ def _cut(frame: pd.DataFrame, rows: int | None) -> Iterator[pd.DataFrame]:
 def _check_columns(path: Path, frame: pd.DataFrame) -> None:
     names = frame.columns
     if "" in names:
-        raise LatopoError(f"{path}: column {names.get_loc('') + 1} has no name; the first row must name all columns")
+        raise LatopoError(
+            f"{path}: column {list(names).index('') + 1} has no name; the first row must name all columns"
+        )
     if not names.is_unique:
         twice = names[names.duplicated()][0]
         raise LatopoError(f"{path}: the column name {twice!r} appears more than once; rename one of them")
