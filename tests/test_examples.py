@@ -88,7 +88,21 @@ def test_the_drop_in_on_a_small_graph(monkeypatch, capsys):
     monkeypatch.setattr(module, "load", lambda name: Data(x=x, y=y, edge_index=edges))
     thirds = torch.arange(60).chunk(3)
     monkeypatch.setattr(module, "public_split", lambda name: Split(*thirds))
-    module.main(epochs=40, seeds=1)
+    module.main(epochs=40, runs=1)
     lines = capsys.readouterr().out.splitlines()
     assert [line.split(":")[0].split("=")[-1] for line in lines] == ["GCN", '"keep"', '"encode"']
     assert all(float(line.split("(")[-1].strip(")")) > 80 for line in lines[:2]), lines
+    module.main(epochs=2, runs=2)
+    assert " ± " in capsys.readouterr().out.splitlines()[1]
+
+
+def test_the_drop_in_is_developed_without_the_public_test_nodes():
+    from latopo.data import Split
+
+    y, public = torch.arange(2000) % 3, Split(torch.arange(60), torch.arange(60, 300), torch.arange(300, 400))
+    split = example("drop_in").random_split(y, public, seed=1)
+    assert [len(part) for part in (split.train, split.val, split.test)] == [60, 500, 1000]
+    assert y[split.train].bincount().tolist() == [20, 20, 20]
+    used = torch.cat([split.train, split.val, split.test])
+    assert len(used.unique()) == 1560
+    assert not bool(torch.isin(used, public.test).any())

@@ -110,7 +110,7 @@ def test_a_gated_layer_starts_as_a_graph_convolution_and_learns_to_open(x, house
     closed.sum().backward()
     assert gated.gate.grad != 0
     with torch.no_grad():
-        gated.gate.fill_(1.0)
+        gated.gate.fill_(10.0)
     torch.testing.assert_close(gated(x, cells), full)
     gated.reset_parameters()
     assert gated.gate == 0

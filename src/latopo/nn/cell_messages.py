@@ -21,6 +21,10 @@ from latopo.nn.reset import reset
 
 __all__ = ["CellFeatures", "CellMessages", "NewConv"]
 
+# Adam moves every number by the learning rate, whatever its gradient. One in front of a whole branch must move less, or
+# the gate stands wide open before the weights behind it have learned what to say (docs/method.md).
+_PACE = 0.1
+
 NewConv = Callable[[int, int], nn.Module]
 """Makes a convolution from the widths of its input and output."""
 
@@ -53,8 +57,8 @@ class CellMessages(nn.Module):
             edges ↔ polygons. By default (the paper) polygons only say which edges hear each other.
         edges: whether there are messages between edges; without them the output is :math:`\mathbf{X}_{0,int}`.
         concat: whether the two halves stand side by side or are summed.
-        gated: whether what comes down from the edges is multiplied by a learned scalar that starts at 0: the layer
-            starts as a graph convolution, and opens the way over the edges as far as that helps.
+        gated: whether what comes down from the edges is multiplied by a tenth of a learned scalar that starts at 0: the
+            layer starts as a graph convolution, and opens the way over the edges slowly, as far as that helps.
         dropout: between rounds.
         lift: whether edges get the mean or the sum of their ends, and nodes that of their edges.
         detach_edges: whether edges take the features of nodes without gradient.
@@ -136,7 +140,7 @@ class CellMessages(nn.Module):
         lifted = self.uplift(x.detach() if self.detach_edges else x, neighborhoods)
         edges, polygons = self._edge_rounds(lifted, neighborhoods)
         down = self.downlift(edges, neighborhoods)
-        down = down if self.gate is None else self.gate * down
+        down = down if self.gate is None else _PACE * self.gate * down
         return CellFeatures(torch.cat([nodes, down], dim=1) if self.concat else nodes + down, edges, polygons)
 
     def _edge_rounds(self, edges: Tensor, neighborhoods: Neighborhoods) -> tuple[Tensor, Tensor | None]:
