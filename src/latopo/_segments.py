@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import NamedTuple
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -48,8 +49,10 @@ class Segments:
         return torch.bincount(self.number, minlength=self.count)
 
     def sorted(self, values: Tensor) -> tuple[Tensor, "Segments"]:
-        """The values by group, then descending, and their groups."""
-        values, order = values.sort(descending=True)
+        """The values by group, then descending, and their groups; without gradient."""
+        if self.number is None and values.device.type == "cpu":
+            return torch.from_numpy(np.sort(-values.detach().numpy())).neg(), self  # many times faster than torch's
+        values, order = values.detach().sort(descending=True)
         if self.number is None:
             return values, self
         number, regrouped = self.number[order].sort(stable=True)

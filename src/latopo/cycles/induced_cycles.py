@@ -117,8 +117,8 @@ def sample_induced_cycles(
 class CycleMemory:
     """The graph of the last search with its cycles: an evaluation and the training step after it have the same one.
 
-    Another graph is searched once, not twice (to count, and to write), if its cycles fit into room for half as many
-    again as the last one had.
+    Another graph is searched once, not twice (to count, and to write), if the cycles of each block fit into room for
+    half as many again as the last graph had there.
 
     Attributes:
         cycles: all cycles of that graph, if they were wanted.
@@ -143,8 +143,8 @@ class CycleMemory:
         The options are those of the count: the largest length and the two limits.
         """
         if self._counted is None or not self._knows(edge_index, (num_nodes, *options)):
-            room = None if self._counted is None else _room(self._counted.counts)
-            counted = _count(simple_graph(edge_index, num_nodes), *options, room=room)
+            before = None if self._counted is None else self._counted.counts
+            counted = _count(simple_graph(edge_index, num_nodes), *options, before=before)
             self._key, self._counted, self.cycles = (edge_index.clone(), (num_nodes, *options)), counted, None
         return self._counted
 
@@ -241,21 +241,22 @@ class _Counted(NamedTuple):
 
 
 def _count(
-    graph: SimpleGraph, max_length: int, limit: int, max_steps: int, *, room: IntArray | None = None
+    graph: SimpleGraph, max_length: int, limit: int, max_steps: int, *, before: IntArray | None = None
 ) -> _Counted:  # fmt: skip
     # Beyond the limit the counts are cut short, but their sum exceeds it in any case.
     searcher = _Searcher(graph, _longest(graph, max_length), max_steps)
     found = np.zeros((searcher.blocks(), searcher.longest + 1), np.int64)
-    room = np.zeros(searcher.longest + 1, np.int64) if room is None or room.size != found.shape[1] else room
-    ends = np.cumsum(room * np.arange(room.size))
+    room = _room(found, before)
+    ends = np.cumsum(room * np.arange(room.shape[1]), axis=1)
     written = [np.empty(0, np.int64)] * len(found)
 
     def count(first: int, last: int) -> None:
         if found[:, 0].sum() <= limit:
-            block, rows = first // searcher.block, np.empty(ends[-1], np.int64)
+            block = first // searcher.block
+            rows = np.empty(ends[block, -1], np.int64)
             rank = np.zeros(searcher.longest + 1, np.int64)  # not a row of `found`: threads would share its cache line
-            starts = np.append(0, ends[:-1])
-            output = Output(rank.copy(), rank.copy(), room.copy(), np.empty(0, np.int64), starts, rows, graph.label)
+            stop, starts = room[block].copy(), np.append(0, ends[block, :-1])
+            output = Output(rank.copy(), rank.copy(), stop, np.empty(0, np.int64), starts, rows, graph.label)
             searcher.run(first, last, limit, rank, output)
             found[block], written[block] = rank, rows
 
@@ -270,17 +271,24 @@ def _met(counts: IntArray, room: IntArray, ends: IntArray, written: list[IntArra
         return None
     met = {}
     for length in range(3, counts.shape[1]):
-        start = ends[length - 1]
-        parts = [rows[start : start + n * length] for rows, n in zip(written, counts[:, length], strict=True)]
-        met[length] = np.concatenate(parts).reshape(-1, length)
+        taken = zip(written, ends[:, length - 1], counts[:, length], strict=True)
+        met[length] = np.concatenate([rows[at : at + n * length] for rows, at, n in taken]).reshape(-1, length)
     return met
 
 
-def _room(counts: IntArray) -> IntArray | None:
-    """Room in every block for as many cycles as any block had, and half as many again; None if that is too much."""
-    room: IntArray = counts.max(axis=0, initial=0) * 3 // 2 + 64
-    room[:3] = 0
-    return room if len(counts) * int((room * np.arange(room.size)).sum()) <= _MOST_ROOM else None
+def _room(counts: IntArray, before: IntArray | None) -> IntArray:
+    """Room in each block for half as many cycles again as the last graph had there or next to it; none if too much.
+
+    ``counts`` has the shape of the answer, [blocks, longest + 1].
+    """
+    none = np.zeros_like(counts)
+    if before is None or not before.size or before.shape[1] != counts.shape[1]:
+        return none
+    place = np.arange(len(counts)) * len(before) // max(len(counts), 1)
+    near = [before[np.clip(place + step, 0, len(before) - 1)] for step in (-1, 0, 1)]
+    room: IntArray = np.max(near, axis=0) * 3 // 2 + 64
+    room[:, :3] = 0
+    return room if int((room * np.arange(room.shape[1])).sum()) <= _MOST_ROOM else none
 
 
 def _picked(met: dict[int, IntArray], picks: IntArray) -> dict[int, IntArray]:

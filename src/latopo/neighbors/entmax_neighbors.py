@@ -7,8 +7,10 @@ from torch import Tensor
 
 from latopo._arguments import check_dense, checked
 from latopo._compile import uncompiled
+from latopo._modes import unwatched
 from latopo.entmax import segment_entmax
 from latopo.errors import LatopoError, TooManyCellsError
+from latopo.neighbors.fused import supports
 from latopo.neighbors.paired import paired_similarity
 from latopo.neighbors.prepare import prepare_points
 from latopo.neighbors.scan import EdgeCounter, default_max_edges, row_pointers
@@ -110,11 +112,20 @@ def neighbor_rows(
     counter = EdgeCounter(default_max_edges(x.size(0)) if max_edges is None else max_edges)
     _refuse_softmax(x, anchors, alpha, counter.limit)
     points, others, measure = prepare_points(x, anchors, measure)
-    alpha = alpha.to(points.dtype) if isinstance(alpha, Tensor) else alpha
-    found = engine.find(points, others, measure, gain, alpha, counter)
-    counter.check()
-    rows = support_probabilities(points, others, measure, gain, alpha, found)
+    infer = unwatched(_infer_rows) if supports(measure, points) else _infer_rows  # others may be anybody's
+    rows = infer(engine, points, others, measure, gain, alpha, counter)
     return NeighborRows(rows.ptr, rows.col, rows.prob.to(x.dtype), rows.score.to(x.dtype))
+
+
+def _infer_rows(
+    engine: NeighborSearch, x: Tensor, others: Tensor | None, similarity: Similarity, gain: float | Tensor,
+    alpha: float | Tensor, counter: EdgeCounter,
+) -> NeighborRows:  # fmt: skip
+    """The rows of prepared points."""
+    alpha = alpha.to(x.dtype) if isinstance(alpha, Tensor) else alpha
+    found = engine.find(x, others, similarity, gain, alpha, counter)
+    counter.check()
+    return support_probabilities(x, others, similarity, gain, alpha, found)
 
 
 @uncompiled

@@ -7,7 +7,9 @@ from torch import Tensor, nn
 
 from latopo._arguments import Chance, Count, Size, checked
 from latopo._compile import refuse_script, uncompiled
+from latopo._modes import unwatched
 from latopo.complex.canonical import edge_keys
+from latopo.complex.distinct_edges import distinct_edges
 from latopo.complex.graphs import graph_numbers
 from latopo.neighbors import NeighborRows, Similarity, get_similarity
 from latopo.nn.checks import check_features, simple_edges
@@ -163,6 +165,7 @@ class AlphaDGM(nn.Module):
         return f"in_channels={self.in_channels}, merge_duplicates={self.merge_duplicates}, detach={self.detach}"
 
 
+@unwatched
 def _undirected(
     x_aux: Tensor, rows: NeighborRows, representatives: Tensor | None = None, group: Tensor | None = None
 ) -> LatentGraph:
@@ -177,7 +180,6 @@ def _undirected(
         copy = (first != torch.arange(count, device=first.device)).nonzero().flatten()
         pairs = torch.cat([pairs, torch.stack([first[copy], copy])], dim=1)
         half = torch.cat([half, half.new_ones(copy.numel())])
-    keys, position = torch.unique(edge_keys(pairs, count), return_inverse=True)
-    edge_prob = half.new_zeros(keys.numel()).index_add(0, position, half)
-    edges = torch.stack([keys // max(count, 1), keys % max(count, 1)])
+    edges, number = distinct_edges(pairs, count)
+    edge_prob = half.new_zeros(edges.size(1)).index_add(0, number, half)
     return LatentGraph(x_aux, edges, edge_prob, row, col, rows.prob, rows.score)

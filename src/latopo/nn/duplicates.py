@@ -3,9 +3,12 @@
 import torch
 from torch import Tensor
 
+from latopo._modes import unwatched
+
 __all__ = ["group_duplicates"]
 
 
+@unwatched
 @torch.no_grad()
 def group_duplicates(x: Tensor, batch: Tensor | None = None) -> tuple[Tensor, Tensor]:
     """Representatives of the distinct rows of x, and for every row the number of its representative.

@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from latopo._arguments import check_dense
+from latopo._modes import unwatched
 from latopo._precision import widen
 from latopo.complex import CellComplex
 from latopo.complex.side_sums import sum_over_upper
@@ -95,6 +96,7 @@ class ComplexNeighborhoods:
         start, end = self.cx.edge_index
         return x.index_select(0, start) + x.index_select(0, end)
 
+    @unwatched
     def edges(self, x: Tensor) -> tuple[Tensor, Tensor]:
         """Equation 15; neither adjacency is ever built: each is two products with an incidence."""
         _check_rows(x, self.cx.num_edges, "edges")

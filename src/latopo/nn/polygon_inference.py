@@ -8,6 +8,7 @@ from torch import Tensor, nn
 
 from latopo._arguments import Alpha, AtLeastOne, checked
 from latopo._compile import refuse_script, uncompiled
+from latopo._modes import unwatched
 from latopo._precision import widen
 from latopo._segments import Segments, Standardized, standardize
 from latopo.complex import CellComplex
@@ -18,6 +19,7 @@ from latopo.cycles.grouped_cycles import grouped_cycles
 from latopo.entmax import LearnableAlpha, segment_entmax
 from latopo.errors import LatopoError
 from latopo.neighbors import Similarity, get_similarity
+from latopo.neighbors.fused import supports
 from latopo.neighbors.paired import paired_similarity
 from latopo.neighbors.scan import row_pointers
 from latopo.neighbors.similarity import check_points
@@ -169,6 +171,15 @@ class PolygonInference(nn.Module):
             return LatentPolygons(candidates, prob, total, scored, 0.0, 0.0, 0.0)
         if self.sampler == "pursuit":
             return self._pursue(widen(x_aux), edge_index, candidates, total)
+        draws = self.sampler != "entmax" or not supports(self.similarity, x_aux)  # anybody's similarity may
+        infer = self._infer if draws else unwatched(self._infer)
+        return infer(x_aux, edge_index, candidates, total, ptr, num_nodes)
+
+    def _infer(
+        self, x_aux: Tensor, edge_index: Tensor, candidates: dict[int, Tensor], total: int, ptr: Tensor | None,
+        num_nodes: int,
+    ) -> LatentPolygons:  # fmt: skip
+        """Score the candidates, and choose among them."""
         # Half precision has too few digits for the statistics: by the rule below most scores would count as equal.
         scores = self.scores(widen(x_aux), edge_index, candidates)
         if not bool(torch.isfinite(scores.detach()).all()):
@@ -182,7 +193,7 @@ class PolygonInference(nn.Module):
         nodes = [num_nodes] if ptr is None else ptr.diff().tolist()
         prob, keep = self._choose(graphs.spread(gain) * standard.values, graphs, nodes)
         numbers = self._numbers(standard, gain, graphs)
-        return LatentPolygons(keep_rows(candidates, keep), prob[keep].to(x_aux.dtype), total, scored, *numbers)
+        return LatentPolygons(keep_rows(candidates, keep), prob[keep].to(x_aux.dtype), total, keep.numel(), *numbers)
 
     def _count_nodes(self, x_aux: Tensor, edge_index: Tensor, ptr: Tensor | None) -> int:
         if self.score != "circulation":

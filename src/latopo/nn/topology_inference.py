@@ -8,6 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from latopo._compile import changes_size, refuse_script, uncompiled
+from latopo._modes import unwatched
 from latopo._precision import full_precision
 from latopo.complex import CellComplex
 from latopo.errors import LatopoError
@@ -112,7 +113,7 @@ class TopologyInference(nn.Module):
         edges, edge_prob = self._edges(graph, edge_index, edge_weight)
         found = None if self.polygons is None else self.polygons(graph.x_aux, edges, ptr)
         polygons, prob = (None, None) if found is None else (found.polygons, found.prob)
-        cells = CellComplex.from_canonical(x.size(0), edges, polygons, edge_prob, prob, ptr=ptr)
+        cells = unwatched(CellComplex.from_canonical)(x.size(0), edges, polygons, edge_prob, prob, ptr=ptr)
         return _expect_others(LatentTopology(cells, graph, found))
 
     def _edges(
