@@ -29,8 +29,10 @@ docs: $(READY)
 	@echo "docs/_build/html/index.html"
 
 # Every attack of tests/hostile, in minutes; the seed of a run is printed, and LATOPO_HOSTILE_SEED repeats it.
+# HOSTILE=every stops each command at each of its writes and renames, which takes an hour or more.
+HOSTILE = long
 hostile: $(READY)
-	LATOPO_HOSTILE=long OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto tests/hostile
+	LATOPO_HOSTILE=$(HOSTILE) OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto tests/hostile
 
 # Lines of the method's packages that their own tests run; fails below 95 %. Compiled kernels are not counted: what
 # numba runs cannot be seen (tests compare them with brute force).

@@ -1,4 +1,5 @@
 import sys
+from io import BytesIO
 from pathlib import Path
 
 import pytest
@@ -32,8 +33,8 @@ def test_the_same_figure_is_the_same_file(house: CellComplex, tmp_path: Path, na
 
 def test_a_failure_leaves_the_old_file(tmp_path: Path) -> None:
     class Broken:
-        def savefig(self, file: Path, **_: object) -> None:
-            file.write_bytes(b"half")
+        def savefig(self, file: BytesIO, **_: object) -> None:
+            file.write(b"half")
             raise RuntimeError("no ink")
 
     (tmp_path / "figure.png").write_bytes(b"old")

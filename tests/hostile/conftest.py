@@ -1,4 +1,8 @@
-"""How hard the harness tries: a sample of each kind of attack in ``make test``, all of them in ``make hostile``."""
+"""How hard the harness tries.
+
+A sample of each kind of attack in ``make test``; many more in ``make hostile`` (``long``); and in ``make hostile
+HOSTILE=every`` each write and rename of each command is a moment at which it is stopped, which takes an hour or more.
+"""
 
 import os
 import random
@@ -6,12 +10,13 @@ import random
 import pytest
 from hypothesis import HealthCheck, Phase, seed, settings
 
-LONG = os.environ.get("LATOPO_HOSTILE") == "long"
+FORM = os.environ.get("LATOPO_HOSTILE", "short")
+LONG, EVERY = FORM in ("long", "every"), FORM == "every"
 SEED = int(os.environ.get("LATOPO_HOSTILE_SEED") or (random.SystemRandom().randrange(10**6) if LONG else 0))
 
 
 def pytest_report_header():
-    return f"hostile: {'long' if LONG else 'short'} run, LATOPO_HOSTILE_SEED={SEED}"
+    return f"hostile: {FORM} run, LATOPO_HOSTILE_SEED={SEED}"
 
 
 def generated(test, short, long, part=0):

@@ -89,8 +89,6 @@ def save_figure(figure: Any, path: str | os.PathLike[str], formats: tuple[str, .
         >>> [path.name for path in save_figure(Figure(), tempfile.mkdtemp() + "/texas", ("png", "pdf"))]
         ['texas.png', 'texas.pdf']
     """
-    from matplotlib import rc_context
-
     target = Path(path)
     kinds = {target.with_name(f"{target.name}.{kind}"): kind for kind in formats} or {target: target.suffix[1:].lower()}
     for file, kind in kinds.items():
@@ -99,10 +97,20 @@ def save_figure(figure: Any, path: str | os.PathLike[str], formats: tuple[str, .
     for file, kind in kinds.items():
         try:
             file.parent.mkdir(parents=True, exist_ok=True)
-            with atomic_path(file) as draft, rc_context(_SETTINGS):
-                figure.savefig(draft, format=kind, dpi=200, bbox_inches="tight", metadata=_METADATA[kind])
-                if kind == "svg":  # names may hold signs that XML has not
-                    draft.write_text(_NOT_XML.sub("\ufffd", draft.read_text("utf-8")), "utf-8")
+            with atomic_path(file) as draft:
+                draft.write_bytes(_render(figure, kind))
         except OSError as error:
             raise LatopoError(f"save_figure: cannot write {file} ({error.strerror}); choose another folder") from error
     return list(kinds)
+
+
+def _render(figure: Any, kind: str) -> bytes:
+    """The content of a file, in memory: a full disk is then met by us, not by the writer of a format."""
+    from matplotlib import rc_context
+
+    content = BytesIO()
+    with rc_context(_SETTINGS):
+        figure.savefig(content, format=kind, dpi=200, bbox_inches="tight", metadata=_METADATA[kind])
+    if kind == "svg":  # names may hold signs that XML has not
+        return _NOT_XML.sub("\ufffd", content.getvalue().decode()).encode()
+    return content.getvalue()
