@@ -12,9 +12,9 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from latopo._numba import njit
 from latopo._parallel import row_blocks
 
 __all__ = ["OVERFLOW", "Integers", "reduce_gf2", "reduce_over", "spanning_forest"]

@@ -6,7 +6,8 @@ digit (:mod:`latopo.complex.side_sums`).
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
+
+from latopo._numba import njit
 
 FloatArray = npt.NDArray[np.floating]
 IntArray = npt.NDArray[np.int64]

@@ -24,8 +24,8 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
+from latopo._numba import njit
 from latopo.cycles.simple_graph import IntArray
 
 CountArray = npt.NDArray[np.int32]

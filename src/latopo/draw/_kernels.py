@@ -8,10 +8,10 @@ import math
 from collections.abc import Iterable
 from itertools import pairwise
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from latopo._numba import njit
 from latopo._parallel import row_blocks
 
 FloatArray = NDArray[np.float64]
@@ -35,7 +35,7 @@ def count_common(ptr: IntArray, neighbor: IntArray) -> FloatArray:
     return common
 
 
-@numba.njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True)
 def _count_common(ptr: IntArray, neighbor: IntArray, row: IntArray, first: int, last: int, common: FloatArray) -> None:
     for entry in range(first, last):
         a, b = ptr[row[entry]], ptr[neighbor[entry]]
@@ -49,7 +49,7 @@ def _count_common(ptr: IntArray, neighbor: IntArray, row: IntArray, first: int, 
 
 # With these two options, and only with both, the loop uses vector instructions: all pairs are then faster than a tree
 # up to 5,000 nodes, and simpler.
-@numba.njit(nogil=True, cache=True, fastmath=True, error_model="numpy")
+@njit(nogil=True, cache=True, fastmath=True, error_model="numpy")
 def _push(i: int, x: SingleArray, y: SingleArray, mass: SingleArray) -> tuple[np.float32, np.float32]:
     push_x = push_y = np.float32(0)
     for j in range(x.size):
@@ -82,12 +82,12 @@ def settle(
         size = _apply_moves(position, move)
 
 
-@numba.njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True)
 def _size(position: SingleArray) -> float:
     return math.sqrt((position**2).sum() / position.shape[1])
 
 
-@numba.njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True)
 def _apply_moves(position: SingleArray, move: SingleArray) -> float:
     """Move the nodes and centre them; returns the size of the layout."""
     position += move
@@ -97,7 +97,7 @@ def _apply_moves(position: SingleArray, move: SingleArray) -> float:
     return _size(position)
 
 
-@numba.njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True)
 def _find_moves(
     position: SingleArray,
     mass: SingleArray,
@@ -142,7 +142,7 @@ def pack_discs(radius: FloatArray, pitch: float, reach: int) -> FloatArray:
     return centre
 
 
-@numba.njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True)
 def _place_discs(
     radius: FloatArray, at: FloatArray, first: int, last: int, room: FloatArray, corners: FloatArray, centre: FloatArray
 ) -> None:

@@ -2,10 +2,10 @@
 
 import numpy as np
 import torch
-from numba import njit
 from numpy.typing import NDArray
 from torch import Tensor
 
+from latopo._numba import njit
 from latopo._parallel import map_blocks
 from latopo.entmax._kernels import alpha_weight, row_probability, row_threshold, row_weight
 

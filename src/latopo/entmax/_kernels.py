@@ -16,8 +16,9 @@ All arithmetic is in float64, also for float32 scores. Nothing here allocates.
 import math
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from latopo._numba import njit
 
 _MAX_STEPS = 64
 # Newton's error is about squared by each step, so after one of this relative size the next would be lost in rounding.

@@ -1,8 +1,8 @@
 """The fused pass over all pairs, cloud by cloud: many small point clouds cost one call."""
 
 import numpy as np
-from numba import njit
 
+from latopo._numba import njit
 from latopo.neighbors._kernels import FloatArray, IntArray, pull_rows, scan_rows
 
 _PANEL = 16  # rows that share a pass over a cloud, which is small enough for the cache

@@ -8,8 +8,8 @@ from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
+from latopo._numba import njit
 from latopo.entmax._kernels import row_probability, row_threshold
 
 FloatArray: TypeAlias = npt.NDArray[np.floating]

@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
+from latopo._numba import njit
 from latopo.entmax._kernels import row_probability, row_threshold
 from latopo.neighbors._kernels import EUCLIDEAN, FAST, INNER, FloatArray, IntArray
 

@@ -4,8 +4,8 @@ Plain torch (GEMM, exponential noise, ``topk``) takes 1.8 to 2.5 times as long a
 """
 
 import numpy as np
-from numba import njit
 
+from latopo._numba import njit
 from latopo.neighbors._kernels import FloatArray, IntArray
 
 

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
+from latopo._numba import njit
 from latopo.neighbors._kernels import EUCLIDEAN, FAST, FloatArray, IntArray, keep_support
 from latopo.neighbors._support import similarity_of
 

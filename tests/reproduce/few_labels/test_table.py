@@ -48,6 +48,14 @@ def test_the_page_says_what_a_reader_has_to_know():
     assert all(item["task"] in TASKS for item in published()["figures"])
 
 
+def test_rivals_and_tasks_that_are_no_more_are_left_out():
+    gone = [
+        FewLabelsRecord(FewLabelsUnit("gone", "iris-tables-5", 0), 0.99, 15, 135, 1.5),
+        FewLabelsRecord(FewLabelsUnit("logistic", "gone-tables-5", 0), 0.99, 15, 135, 1.5),
+    ]
+    assert markdown([*RECORDS, *gone]) == markdown(RECORDS)
+
+
 def test_changed_settings_are_not_mixed_in():
     stale = record("logistic", "iris-tables-5", 0, 0.1)
     object.__setattr__(stale, "resolved", type(stale.resolved)(other=1))

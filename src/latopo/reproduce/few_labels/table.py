@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -54,8 +54,7 @@ def accuracies(records: Iterable[FewLabelsRecord]) -> pd.DataFrame:
     columns = ["task", "model", "draw", "accuracy", "seconds"]
     rows = [
         (record.unit.task, record.unit.model, record.unit.draw, 100 * record.accuracy, record.seconds)
-        for record in records
-        if record.unit.model in RIVALS and record.unit.task in TASKS and record.key == record.unit.key
+        for record in _current(records)
     ]
     groups = pd.DataFrame(rows, columns=columns).groupby(["task", "model"])
     found = groups.agg(
@@ -65,14 +64,21 @@ def accuracies(records: Iterable[FewLabelsRecord]) -> pd.DataFrame:
     return found.sort_values(["task", "model"], key=lambda names: names.map(order), ignore_index=True)
 
 
+def _current(records: Iterable[FewLabelsRecord]) -> Iterator[FewLabelsRecord]:
+    """Those of tasks and rivals that there are, with the settings that they have now."""
+    for record in records:
+        known = record.unit.task in TASKS and record.unit.model in RIVALS
+        if known and record.key == record.unit.key:
+            yield record
+
+
 def paired_tests(records: Iterable[FewLabelsRecord]) -> pd.DataFrame:
     """The recipe against every rival on each task: corrected paired t-tests over the draws, Holm's within a task."""
     scores: dict[tuple[str, str], dict[int, float]] = {}
     sizes: dict[str, tuple[int, int]] = {}
-    for record in records:
-        if record.unit.task in TASKS and record.key == record.unit.key:
-            scores.setdefault((record.unit.task, record.unit.model), {})[record.unit.draw] = 100 * record.accuracy
-            sizes[record.unit.task] = (record.num_train, record.num_test)
+    for record in _current(records):
+        scores.setdefault((record.unit.task, record.unit.model), {})[record.unit.draw] = 100 * record.accuracy
+        sizes[record.unit.task] = (record.num_train, record.num_test)
     lines = []
     for task in (task for task in TASKS if (task, _OURS) in scores):
         names = [name for name in RIVALS if name != _OURS and (task, name) in scores]
