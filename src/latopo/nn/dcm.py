@@ -41,8 +41,8 @@ class DCM(nn.Module):
             far as it goes, and wherever the layer takes the place of a graph convolution. ``"only"``: the complex has
             no other edges, and only polygons are inferred; for rings of molecules. With both the layer starts as the
             graph convolution on its edges (``gated`` of :class:`~latopo.nn.CellMessages`); on those given alone that is
-            PyG's ``GCNConv``. In place of a GCN's second layer ``"keep"`` was level with it or half a point above on
-            random splits of Cora and CiteSeer, and half a point below on Cora's public split (eight seeds).
+            PyG's ``GCNConv``. In place of a GCN's second layer (``examples/drop_in.py``) ``"keep"`` was a point above
+            it on random splits of Cora and CiteSeer, and level with it on Cora's public split.
         relaxation: how probabilities enter message passing. ``"weighted"`` and ``"straight_through"`` let the task's
             loss reach the topology; ``"none"`` (the paper) needs a :class:`~latopo.nn.TopologyLoss`.
         polygon_features: whether polygons have features and messages of their own, with an embedding of their length
