@@ -19,6 +19,9 @@ def test_every_tie_has_its_effect(problem):
     x, y, new = problem
     classifier = DCMClassifier(random_state=0, max_epochs=10, bins=0).fit(x, y)
     ties, usual = classifier.attachments(new), classifier.predict_proba(new)
+    at_once = classifier.predict_with_ties(new)
+    assert np.array_equal(at_once[0], usual)
+    assert (at_once[1] != ties).nnz == 0
     effects = classifier.tie_effects(new)
     for row, without in enumerate(effects):
         assert list(without) == ties.indices[ties.indptr[row] : ties.indptr[row + 1]].tolist()

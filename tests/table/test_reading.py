@@ -109,6 +109,34 @@ def test_a_large_file_is_never_held_as_a_whole(tmp_path, monkeypatch):
     assert peak < path.stat().st_size / 2
 
 
+@pytest.mark.parametrize("rows", [1, 2, 100])
+def test_blocks_between_semicolons_know_the_whole_column(tmp_path, rows):
+    path = write(tmp_path, "a;b;c\n1;1,5;x\n2,5;y;1,5\n;3,5;z\n")
+    blocks = list(read_blocks(path, rows=rows))
+    assert max(map(len, blocks)) == min(rows, 3)
+    together = pd.concat(blocks, ignore_index=True)
+    assert together.equals(read_frame(path))
+    assert together.to_dict("list") == {"a": ["1", "2.5", None], "b": ["1,5", "y", "3,5"], "c": ["x", "1,5", "z"]}
+    with pytest.raises(LatopoError, match="may mark decimals or thousands"):
+        list(read_blocks(write(tmp_path, "a;b\n1,555;x\n2;y\n"), rows=rows))
+
+
+def test_parquet_is_read_in_blocks(tmp_path, monkeypatch):
+    pytest.importorskip("pyarrow")
+    table = pd.DataFrame({"key": range(30), "a": [1.5, None, 2.0] * 10, "b": ["x", None, "y"] * 10}).set_index("key")
+    table.to_parquet(tmp_path / "t.parquet", row_group_size=12)
+    blocks = list(read_blocks(tmp_path / "t.parquet", rows=10))
+    assert max(map(len, blocks)) == 10
+    assert pd.concat(blocks, ignore_index=True).equals(read_frame(tmp_path / "t.parquet"))
+    monkeypatch.setattr(reading, "_MOST_CELLS", 40)
+    with pytest.raises(LatopoError, match="30 rows of 2 columns, expected at most 40 cells; split it"):
+        read_frame(tmp_path / "t.parquet")
+    assert sum(map(len, read_blocks(tmp_path / "t.parquet", rows=10))) == 30  # not held at once
+    table[:0].to_parquet(tmp_path / "empty.parquet")
+    with pytest.raises(LatopoError, match="has a header but no rows"):
+        list(read_blocks(tmp_path / "empty.parquet", rows=10))
+
+
 def test_a_huge_cell_is_refused(tmp_path):
     with pytest.raises(LatopoError, match="field larger"):
         read_frame(write(tmp_path, "a,b\n" + "x" * 200_000 + ",1\n"))

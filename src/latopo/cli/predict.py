@@ -108,12 +108,12 @@ def _predictions(
         typer.echo(one_line(f"{where}{note}"), err=True)
     estimator = fitted.estimator
     if fitted.settings["task"] == "classification":
-        probabilities = estimator.predict_proba(X)
+        probabilities, ties = estimator.predict_with_ties(X)
         table = pd.DataFrame(probabilities, columns=[f"probability of {name}" for name in estimator.classes_])
         table.insert(0, f"predicted {target}", estimator.classes_[probabilities.argmax(axis=1)])
     else:
-        table = pd.DataFrame({f"predicted {target}": estimator.predict(X)})
-    ties = estimator.attachments(X)
+        values, ties = estimator.predict_with_ties(X)
+        table = pd.DataFrame({f"predicted {target}": values})
     table["similar rows"] = _similar(ties, fitted.anchor_ids)
     if targets:
         guesses = table[f"predicted {target}"].tolist()

@@ -358,7 +358,9 @@ class DCMEstimator(BaseEstimator):
         Returns:
             sparse CSR array [len(X), training rows]; a row's entries are its probabilities, which sum to 1.
         """
-        answer = self._answers(X)
+        return self._ties(self._answers(X))
+
+    def _ties(self, answer: Answers) -> Any:
         shape = (answer.prediction.size(0), self.complex_.num_nodes)
         return sparse.csr_array((answer.prob.numpy(), answer.anchor.numpy(), answer.ptr.numpy()), shape=shape)
 

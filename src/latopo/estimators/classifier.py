@@ -122,6 +122,11 @@ class DCMClassifier(ClassifierMixin, DCMEstimator):
         probabilities = self.predict_proba(X)
         return self.classes_[probabilities.argmax(axis=1)]
 
+    def predict_with_ties(self, X: Any) -> tuple[NDArray[np.float64], Any]:
+        """:meth:`predict_proba` and :meth:`attachments` at once; the rows join the complex only once."""
+        answer = self._answers(X)
+        return answer.prediction.softmax(dim=1).numpy(), self._ties(answer)
+
     def tie_effects(self, X: Any) -> list[dict[int, NDArray[np.float64]]]:
         """What each row's probabilities become without each of its ties, and the polygons at it.
 

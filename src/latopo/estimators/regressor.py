@@ -50,6 +50,11 @@ class DCMRegressor(RegressorMixin, DCMEstimator):
         """The value of each row, [N]."""
         return self._in_units(self._answers(X).prediction.numpy())
 
+    def predict_with_ties(self, X: Any) -> tuple[NDArray[np.float64], Any]:
+        """:meth:`predict` and :meth:`attachments` at once; the rows join the complex only once."""
+        answer = self._answers(X)
+        return self._in_units(answer.prediction.numpy()), self._ties(answer)
+
     def tie_effects(self, X: Any) -> list[dict[int, float]]:
         """What each row's value becomes without each of its ties: for each row a dictionary from anchors to values."""
         return [

@@ -3,7 +3,8 @@
 import codecs
 import csv
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,12 @@ _MISSING = frozenset({"", "NA", "N/A", "#N/A", "NaN", "nan", "null", "NULL", "No
 _LARGEST = 2**32  # bytes of a file that is held as a whole
 _MOST_CELLS = 2 * 10**8
 _SUFFIXES = (".csv", ".tsv", ".parquet")
+_NULLABLE: dict[str, Any] = {  # pandas' types by the names of pyarrow's
+    "bool": pd.BooleanDtype(), "float": pd.Float32Dtype(), "double": pd.Float64Dtype(),
+    "string": pd.StringDtype(), "large_string": pd.StringDtype(),
+    "int8": pd.Int8Dtype(), "int16": pd.Int16Dtype(), "int32": pd.Int32Dtype(), "int64": pd.Int64Dtype(),
+    "uint8": pd.UInt8Dtype(), "uint16": pd.UInt16Dtype(), "uint32": pd.UInt32Dtype(), "uint64": pd.UInt64Dtype(),
+}  # fmt: skip
 _DECIMAL_COMMA = re.compile(r"[+-]?(\d+,?\d*|,\d+)([eE][+-]?\d+)?")
 _THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}")
 
@@ -48,29 +55,23 @@ def read_frame(path: Path, encoding: str | None = None) -> pd.DataFrame:
 
 
 def read_blocks(path: Path, encoding: str | None = None, rows: int | None = None) -> Iterator[pd.DataFrame]:
-    """As :func:`read_frame`, in frames of at most so many rows.
+    """As :func:`read_frame`, in frames of at most so many rows, read one after another: a file may be of any size.
 
-    A text file between commas or tabs is read block by block, so that it may be of any size.
+    One between semicolons is read twice, since decimal commas are known by all cells of a column.
     """
     if not path.is_file():
         missing = "is not a regular file" if path.exists() else "does not exist"
         raise LatopoError(f"{path} {'is a folder, not a file' if path.is_dir() else missing}")
     suffix = path.suffix.lower()
-    if path.stat().st_size > _LARGEST and (rows is None or suffix == ".parquet"):
+    if path.stat().st_size > _LARGEST and rows is None:
         raise LatopoError(f"{path} has {path.stat().st_size:,} bytes, expected at most {_LARGEST:,}; split it")
     if suffix not in _SUFFIXES:
         raise LatopoError(f"{path} ends in {suffix or 'nothing'!r}, expected one of {', '.join(_SUFFIXES)}")
-    blocks = _cut(_read_parquet(path), rows) if suffix == ".parquet" else _read_text(path, encoding, rows)
+    blocks = _read_parquet(path, rows) if suffix == ".parquet" else _read_text(path, encoding, rows)
     for number, frame in enumerate(blocks):
         if number == 0:
             _check_columns(path, frame)
         yield frame
-
-
-def _cut(frame: pd.DataFrame, rows: int | None) -> Iterator[pd.DataFrame]:
-    step = rows or max(len(frame), 1)
-    for start in range(0, max(len(frame), 1), step):
-        yield frame.iloc[start : start + step].reset_index(drop=True)
 
 
 def _check_columns(path: Path, frame: pd.DataFrame) -> None:
@@ -130,6 +131,20 @@ def _first_wrong(path: Path, encoding: str) -> str:
 
 
 def _read_text(path: Path, encoding: str | None, size: int | None) -> Iterator[pd.DataFrame]:
+    delimiter, blocks = _text_blocks(path, encoding, size)
+    if delimiter != ";":
+        yield from blocks
+        return
+    held = list(blocks) if size is None else None
+    decimals = _decimal_columns(path, blocks if held is None else held)
+    for frame in _text_blocks(path, encoding, size)[1] if held is None else held:
+        for place in decimals:
+            frame.isetitem(place, frame.iloc[:, place].str.replace(",", "."))
+        yield frame
+
+
+def _text_blocks(path: Path, encoding: str | None, size: int | None) -> tuple[str, Iterator[pd.DataFrame]]:
+    """What separates the cells, and frames of at most so many rows: at least one."""
     # Not pandas.read_csv: it fills short rows, shifts long ones and renames repeated columns without a word.
     text = _lines(path, encoding)
     head: list[str] = []
@@ -140,16 +155,16 @@ def _read_text(path: Path, encoding: str | None, size: int | None) -> Iterator[p
     first = head[-1] if head else ""
     delimiter = "\t" if path.suffix.lower() == ".tsv" else next((mark for mark in ",;\t" if mark in first), ",")
     lines = csv.reader(chain(head, text), delimiter=delimiter, strict=True)
+    return delimiter, _frames(path, lines, size)
+
+
+def _frames(path: Path, lines: Any, size: int | None) -> Iterator[pd.DataFrame]:
     try:
-        header = next((cells for cells in lines if len(cells) > 1 or "".join(cells).strip()), [])  # after blank lines
+        filled = (cells for cells in lines if len(cells) > 1 or "".join(cells).strip())  # after blank lines
+        header: list[str] = next(filled, [])
         if not header:
             raise LatopoError(f"{path} is empty; the first row must name the columns")
-        whole = size is None or delimiter == ";"  # whether commas mark decimals is seen in the whole column
-        names, found = [name.strip() for name in header], _rows(path, lines, len(header), whole)
-        if delimiter == ";":
-            frame = pd.DataFrame(list(found), columns=names, dtype=object)
-            yield from _cut(frame.apply(_with_decimal_points, path=path), size)
-            return
+        names, found = [name.strip() for name in header], _rows(path, lines, len(header), size is None)
         block = list(islice(found, size))
         yield pd.DataFrame(block, columns=names, dtype=object)
         while size is not None and (block := list(islice(found, size))):
@@ -171,40 +186,81 @@ def _rows(path: Path, lines: Any, width: int, whole: bool) -> Iterator[list[str 
         yield [None if (cell := raw.strip()) in _MISSING else cell for raw in cells]
 
 
-def _with_decimal_points(column: pd.Series, path: Path) -> pd.Series:
-    """Decimal commas as points, if every cell is such a number; pandas' ``decimal=","`` would not ask."""
-    known = column.dropna()
-    commas = known[known.str.contains(",")]
-    if commas.empty or not known.str.fullmatch(_DECIMAL_COMMA).all():
-        return column
-    if len(commas) < len(known) and commas.str.fullmatch(_THOUSANDS).all():
-        raise LatopoError(
-            f"{path}: column {column.name!r} has {commas.iloc[0]!r} beside whole numbers, so the comma may mark "
-            "decimals or thousands; write decimal points, or leave out the thousands separators"
-        )
-    return column.str.replace(",", ".")
+@dataclass
+class _Commas:
+    """What the commas in a column can be, from all its cells."""
+
+    name: str
+    first: str = ""  # cell with a comma
+    numbers: bool = True  # whether every cell is a number, with a decimal comma or without
+    plain: bool = False  # whether there is a cell without a comma
+    thousands: bool = True  # whether every comma may separate thousands
+
+    def add(self, column: pd.Series) -> None:
+        known = column.dropna()
+        marked = known.str.contains(",").astype(bool)
+        commas = known[marked]
+        self.first = self.first or next(iter(commas), "")
+        self.numbers &= bool(known.str.fullmatch(_DECIMAL_COMMA).all())
+        self.plain |= not bool(marked.all())
+        self.thousands &= bool(commas.str.fullmatch(_THOUSANDS).all())
+
+    def are_decimal(self, path: Path) -> bool:
+        if not self.first or not self.numbers:
+            return False
+        if self.plain and self.thousands:
+            raise LatopoError(
+                f"{path}: column {self.name!r} has {self.first!r} beside whole numbers, so the comma may mark "
+                "decimals or thousands; write decimal points, or leave out the thousands separators"
+            )
+        return True
 
 
-def _read_parquet(path: Path) -> pd.DataFrame:
+def _decimal_columns(path: Path, blocks: Iterable[pd.DataFrame]) -> list[int]:
+    """The columns whose commas mark decimals, by their place; pandas' ``decimal=","`` would not ask."""
+    columns: list[_Commas] = []
+    for frame in blocks:
+        columns = columns or [_Commas(name) for name in frame.columns]
+        for place, column in enumerate(columns):
+            column.add(frame.iloc[:, place])
+    return [place for place, column in enumerate(columns) if column.are_decimal(path)]
+
+
+def _read_parquet(path: Path, rows: int | None) -> Iterator[pd.DataFrame]:
     try:
-        from pyarrow import ArrowException
+        from pyarrow import ArrowException, Table
         from pyarrow.parquet import ParquetFile
     except ImportError as error:
         raise LatopoError(
             'Parquet files need pyarrow: pip install "latopo[table]"; or save the table as CSV'
         ) from error
     try:
-        shape = ParquetFile(path).metadata
-        if shape.num_rows * shape.num_columns > _MOST_CELLS:  # a small file may hold any number of equal cells
-            raise LatopoError(
-                f"{path} has {shape.num_rows:,} rows of {shape.num_columns:,} columns, expected at most "
-                f"{_MOST_CELLS:,} cells; split it"
-            )
-        frame = pd.read_parquet(path, engine="pyarrow", dtype_backend="numpy_nullable")
+        with ParquetFile(path) as file:
+            shape, step = file.metadata, rows or max(file.metadata.num_rows, 1)
+            if min(shape.num_rows, step) * shape.num_columns > _MOST_CELLS:  # a small file may hold many equal cells
+                raise LatopoError(
+                    f"{path} has {shape.num_rows:,} rows of {shape.num_columns:,} columns, expected at most "
+                    f"{_MOST_CELLS:,} cells{'' if rows is None else ' at a time'}; split it"
+                )
+            if not shape.num_rows:
+                yield _as_frame(file.schema_arrow.empty_table(), 0)
+            before = 0
+            for batch in file.iter_batches(step):
+                yield _as_frame(Table.from_batches([batch]), before)
+                before += batch.num_rows
     except LatopoError:
         raise
     except (ArrowException, OSError, ValueError, OverflowError, TypeError, RecursionError) as error:
         raise LatopoError(f"{path} is not a readable Parquet file: {error}") from error
+
+
+def _as_frame(table: Any, before: int) -> pd.DataFrame:
+    """Rows of a Parquet file in pandas' types that know what is missing; so many rows came before them."""
+    frame = table.to_pandas(types_mapper=lambda kind: _NULLABLE.get(str(kind)))
+    for index in (table.schema.pandas_metadata or {}).get("index_columns", []):
+        if isinstance(index, dict):  # a range, which stands in the file by its ends only
+            first, step = index["start"] + before * index["step"], index["step"]
+            frame.index = pd.RangeIndex(first, first + len(frame) * step, step, name=index["name"])
     named = [name for name in frame.index.names if name is not None]
     return frame.reset_index(named).reset_index(drop=True).rename(columns=str)
 
