@@ -232,9 +232,10 @@ def _write_fold(folder: Path, data: Data | GraphSet, result: FoldResult) -> None
         table.insert(0, "fold", result.fold)
         with atomic_path(folder / name) as draft:
             table.to_csv(draft, index=False, lineterminator="\n")
-    save_model(result.model, folder)
     if isinstance(result, GraphFoldResult) and result.predictor is not None:
-        result.predictor.save(folder)
+        result.predictor.save(folder)  # the model with it
+    else:
+        save_model(result.model, folder)
     for epoch, complex in result.training.snapshots.items():
         complex.save(folder / "complexes" / f"epoch-{epoch:04d}.safetensors")
     if (best := result.training.best_output.complex) is not None:
