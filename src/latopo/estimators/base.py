@@ -195,7 +195,11 @@ class DCMEstimator(BaseEstimator):
         if most is None or len(labelled) <= most:
             return np.arange(len(labelled))
         if self.verbose and self.max_anchors == "auto":
-            print(f"{len(labelled):,} rows: a random {most:,} of them are fitted (max_anchors)", file=sys.stderr)
+            print(
+                f"{len(labelled):,} rows: a random {most:,} of them are fitted (max_anchors); the others are answered "
+                "at the end, in time that is not part of the estimate; --max-anchors fits fewer",
+                file=sys.stderr,
+            )
         order = random.permutation(len(labelled))
         if classes is not None:
             order = interleaved(order, np.where(labelled, classes, -1))
