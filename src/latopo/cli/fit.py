@@ -145,11 +145,13 @@ def _draw(result: "FitResult", path: Path) -> bool:
 
 
 def _report(metrics: dict[str, Any], folder: Path, picture: bool, quiet: bool) -> None:
+    from latopo.estimators.base import _ANCHORS
     from latopo.table.scores import score_lines
 
     if not quiet:
         learned, rows = metrics["learned_rows"], metrics["training_rows"]
-        why = "were left out (--max-anchors)" if isinstance(metrics["max_anchors"], int) else "equal one of these"
+        full = isinstance(metrics["max_anchors"], int) or learned == _ANCHORS
+        why = "were left out (--max-anchors)" if full else "equal one of these"
         left = f"; the other {rows - learned:,} training rows {why}" if learned < rows else ""
         typer.echo(f"{metrics['edges']:,} edges and {metrics['polygons']:,} polygons over {learned:,} rows{left}")
         typer.echo(f"run: {folder}" + (f"; picture: {folder / 'complex.png'}" if picture else ""))
