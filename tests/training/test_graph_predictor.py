@@ -1,10 +1,13 @@
+import contextlib
 import json
+from functools import partial
 
 import pytest
 import torch
-from torch_geometric.data import Data
+from torch_geometric.data import Batch, Data
 
-from latopo.data import load_graphs
+from latopo.cycles import induced_cycles
+from latopo.data import graph_set, load_graphs
 from latopo.errors import LatopoError
 from latopo.models import MLP, save_model
 from latopo.training import GraphPredictor, Run, RunFolder, cross_validate, fit_graphs, train_folds
@@ -115,6 +118,9 @@ def changed(graph, **parts):
     [
         ({"x": torch.ones(5, 3)}, "graph 1: x has 3 columns, expected 2 as in the first graph"),
         ({"x": torch.full((5, 2), torch.nan)}, "graph 1: x holds values that are not finite"),
+        ({"x": torch.full((5, 2), 1e300, dtype=torch.float64)}, "graph 1: x holds values that are not finite"),
+        ({"x": torch.full((5, 2), 3e38)}, "graph 1 has no finite answer"),
+        ({"x": torch.ones(5, 2, device="meta")}, "graph 1: x is a meta or fake tensor"),
         ({"edge_index": torch.tensor([[0], [9]]), "edge_attr": torch.ones(1, 1)}, "graph 1"),
     ],
 )
@@ -140,8 +146,16 @@ def test_other_graphs_than_in_training_are_refused():
     for graphs in ([], graph):
         with pytest.raises(LatopoError, match="predict: expected a list of at least one PyG Data"):
             predictor.predict(graphs)
+    for graphs in (None, 5, "mutag", {"a": graph}):
+        with pytest.raises(LatopoError, match="predict: expected a list of at least one PyG Data"):
+            predictor.predict(graphs)
     with pytest.raises(LatopoError, match="graph 0 must be PyG Data, got int"):
         predictor.predict([5])
+    with pytest.raises(LatopoError, match="graph 0 is a Batch of several graphs"):
+        predictor.predict([Batch.from_data_list([graph, graph])])
+    with pytest.raises(LatopoError, match="nodes, expected at most"):
+        predictor.predict([changed(graph, x=None, edge_attr=None, pos=None, num_nodes=10**12)])
+    assert torch.equal(predictor.predict(part for part in rings(3)), predictor.predict(rings(3)))
     with pytest.raises(LatopoError, match="fit_graphs: expected a list"):
         fit_graphs(graph)
 
@@ -155,6 +169,12 @@ def test_damaged_files_are_refused_in_one_line(tmp_path):
         ({"classes": "2"}, "is damaged"),
         ({"target": [0.0]}, "do not belong together"),
         ({"target": [0.0, 1.0, 2.0]}, "do not belong together"),
+        ({"target": [10**400, 1.0]}, "do not belong together"),
+        ({"target": [0.0, 0.0]}, "do not belong together"),
+        ({"input": good["input"] | {"unit": 1e-300}}, "do not belong together"),
+        ({"input": good["input"] | {"unit": 10**400}}, "do not belong together"),
+        ({"input": good["input"] | {"shift": [1e300], "scale": [1.0]}}, "do not belong together"),
+        ({"input": good["input"] | {"dimensions": 0}}, "do not belong together"),
         ({"input": good["input"] | {"features": 3}}, "do not belong together"),
         ({"input": good["input"] | {"has_edges": False, "unit": None}}, "do not belong together"),
         ({"input": good["input"] | {"scale": [1.0]}}, "do not belong together"),
@@ -183,3 +203,93 @@ def test_a_network_of_nodes_does_not_predict_graphs(tmp_path):
     (tmp_path / "predictor.json").write_text(json.dumps(described))
     with pytest.raises(LatopoError, match="holds a MLP, which does not predict graphs"):
         GraphPredictor.load(tmp_path)
+
+
+@pytest.mark.parametrize("columns", [2, 5])
+def test_clouds_may_have_any_number_of_dimensions(columns, tmp_path):
+    clouds = [Data(pos=torch.randn(5, columns, generator=torch.Generator().manual_seed(n)), y=n % 2) for n in range(20)]
+    predictor = fit_graphs(clouds, "gin", **QUICK)
+    predictor.save(tmp_path)
+    again = GraphPredictor.load(tmp_path)
+    assert torch.equal(again.predict_proba(clouds), predictor.predict_proba(clouds))
+    with pytest.raises(LatopoError, match=f"graph 0: pos has 3 columns, expected {columns} as in training"):
+        again.predict([Data(pos=torch.randn(5, 3))])
+
+
+def bare(graphs):
+    return [Data(edge_index=graph.edge_index, num_nodes=graph.num_nodes, y=graph.y) for graph in graphs]
+
+
+def double():
+    torch.set_default_dtype(torch.float64)
+    return contextlib.nullcontext()
+
+
+@pytest.mark.parametrize("mode", [double, torch.inference_mode, lambda: torch.device("meta")])
+def test_torchs_modes_change_nothing(mode, tmp_path):
+    graphs = bare(rings(20))
+    expected = fit_graphs(graphs, "gin", **QUICK).predict_proba(graphs)
+    try:
+        with mode():
+            predictor = fit_graphs(graphs, "gin", **QUICK)
+            predictor.save(tmp_path)
+            again = GraphPredictor.load(tmp_path)
+            found = again.predict_proba(graphs)
+    finally:
+        torch.set_default_dtype(torch.float32)
+    assert torch.equal(found, expected)
+    assert torch.equal(again.predict_proba(graphs), expected)
+
+
+def test_graphs_that_carry_gradients_are_taken_as_they_are():
+    weight = torch.ones(1, requires_grad=True)
+    graphs = [changed(graph, x=graph.x * weight, y=graph.y * weight) for graph in rings(20, values=True)]
+    fit_graphs(graphs, "gin", **QUICK)
+
+
+def complete_bipartite(size):
+    first, second = torch.meshgrid(torch.arange(size), torch.arange(size), indexing="ij")
+    return Data(edge_index=torch.stack([first.flatten(), size + second.flatten()]), num_nodes=2 * size)
+
+
+def test_the_limit_on_rings_is_that_of_each_graph(monkeypatch):
+    predictor = fit_graphs(bare(rings(20)), **QUICK)
+    graphs = [complete_bipartite(size) for size in (4, 5, 4, 6)]
+    expected = predictor.predict_proba(graphs)
+    monkeypatch.setattr(graph_set, "induced_cycles", partial(induced_cycles, max_cycles=225))  # of the largest alone
+    torch.testing.assert_close(predictor.predict_proba(graphs), expected)
+
+
+@pytest.mark.parametrize("name", ["estimator.json", "fold.json", "model.json"])
+def test_nothing_else_is_written_over(name, tmp_path):
+    predictor = fit_graphs(bare(rings(20)), "gin", **QUICK)
+    (tmp_path / name).write_text("mine")
+    with pytest.raises(LatopoError, match=f"holds something else \\({name}\\)"):
+        predictor.save(tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == [name]
+    with pytest.raises(LatopoError, match="is not a folder"):
+        predictor.save(tmp_path / name)
+
+
+def test_arguments_of_fit_graphs():
+    for arguments, message in (
+        (("digits", "mlp"), "digits is one graph or table"),
+        ((None,), "expected PyG Data, a list of them, or a name, got NoneType"),
+    ):
+        with pytest.raises(LatopoError, match=message):
+            fit_graphs(*arguments)
+    for settings, message in (
+        ({"out": "r"}, "there is no out"),
+        ({"folds": [1]}, "there is no folds"),
+        ({"seed": 10**30}, "seed: expected a whole number"),
+    ):
+        with pytest.raises(LatopoError, match=message):
+            fit_graphs(rings(20), **settings)
+    graphs = rings(20)
+    graphs[3].y = 1j
+    with pytest.raises(LatopoError, match="graph 3 must have one target"):
+        fit_graphs(graphs)
+    predictor = fit_graphs(rings(20), **QUICK)
+    predictor.model.half()
+    with pytest.raises(LatopoError, match="not in float32"):
+        predictor.predict(rings(1))

@@ -4,8 +4,9 @@ from typing import Any
 
 import torch
 from torch import Tensor
-from torch_geometric.data import Data
+from torch_geometric.data import Batch, Data
 
+from latopo._arguments import check_dense
 from latopo.cycles.simple_graph import check_edge_index
 from latopo.errors import LatopoError
 
@@ -13,12 +14,15 @@ __all__ = ["check_graph", "check_target"]
 
 # What each tensor has a row for.
 _ROWS = {"x": "nodes", "edge_attr": "edges", "pos": "nodes"}
+_MOST_NODES = 10_000_000  # of a graph
 
 
 def check_graph(where: str, graph: Data, first: Data) -> None:
     """Raise if a graph is not as :func:`latopo.data.from_graphs` wants it, or has other parts than the first one."""
     if not isinstance(graph, Data):
         raise LatopoError(f"{where} must be PyG Data, got {type(graph).__name__}")
+    if isinstance(graph, Batch):
+        raise LatopoError(f"{where} is a Batch of several graphs; take them apart with to_data_list()")
     for key in ("x", "edge_index", "edge_attr", "pos"):
         if (getattr(graph, key) is None) != (getattr(first, key) is None):
             raise LatopoError(f"{where}: either all graphs have {key}, or none has")
@@ -26,6 +30,8 @@ def check_graph(where: str, graph: Data, first: Data) -> None:
         raise LatopoError(f"{where} has neither edge_index nor pos; give it bonds, or coordinates")
     if not graph.num_nodes:
         raise LatopoError(f"{where} has no nodes; leave it out, or set num_nodes")
+    if graph.num_nodes > _MOST_NODES:
+        raise LatopoError(f"{where} has {graph.num_nodes:,} nodes, expected at most {_MOST_NODES:,}")
     if graph.edge_index is not None:
         check_edge_index(where, graph.edge_index, graph.num_nodes)
     for key in _ROWS:
@@ -37,9 +43,7 @@ def _check_matrix(where: str, key: str, graph: Data, first: Data) -> None:
     value = getattr(graph, key)
     if value is None:
         return
-    if not isinstance(value, Tensor) or value.layout != torch.strided:
-        came = f"{value.layout} tensor" if isinstance(value, Tensor) else type(value).__name__
-        raise LatopoError(f"{where}: {key} must be a dense tensor, got a {came}")
+    check_dense(where, key, value)
     rows = graph.num_edges if key == "edge_attr" else graph.num_nodes
     if value.dim() != 2 or value.size(0) != rows or value.size(1) == 0:
         remedy = f"; turn labels into one-hot rows, numbers into {key}[:, None]" if value.dim() == 1 else ""
@@ -48,14 +52,15 @@ def _check_matrix(where: str, key: str, graph: Data, first: Data) -> None:
     columns = getattr(first, key).size(1)
     if value.size(1) != columns:
         raise LatopoError(f"{where}: {key} has {value.size(1)} columns, expected {columns} as in the first graph")
-    if value.is_complex() or not bool(value.isfinite().all()):
-        raise LatopoError(f"{where}: {key} holds values that are not finite real numbers")
+    if value.is_complex() or not bool(value.float().isfinite().all()):
+        raise LatopoError(f"{where}: {key} holds values that are not finite real numbers in float32")
 
 
 def check_target(where: str, y: Any) -> None:
     """Raise unless a graph has one target."""
     try:
-        single = torch.as_tensor(y).numel() == 1
+        target = torch.as_tensor(y)
+        single = target.numel() == 1 and not target.is_complex() and not target.is_meta
     except (TypeError, ValueError, RuntimeError):
         single = False
     if not single:

@@ -25,6 +25,7 @@ class GraphInput:
         shift, scale: the first columns of ``x`` are standardised, ``(x - shift) / scale``; empty if they are not.
         in_features: whether the first three columns of ``x`` are coordinates; otherwise ``pos`` has them, if any.
         unit: coordinates are divided by it, once each graph is centred; None without coordinates.
+        dimensions: columns of the coordinates; 0 without.
 
     Example:
         >>> known = GraphInput(features=2, shift=(10.0,), scale=(2.0,))
@@ -39,11 +40,13 @@ class GraphInput:
     scale: tuple[float, ...] = ()
     in_features: bool = False
     unit: float | None = None
+    dimensions: int = 0
 
     @classmethod
     def of_coordinates(cls, position: Tensor, node_ptr: Tensor, **more: Any) -> "GraphInput":
         """With the deviation of the coordinates [N, 3] of a whole set as their unit."""
-        return cls(unit=float(_centred(position, node_ptr).square().mean().sqrt().clamp(min=1e-12)), **more)
+        unit = float(_centred(position, node_ptr).square().mean().sqrt().clamp(min=1e-12))
+        return cls(unit=unit, dimensions=position.size(1), **more)
 
     @classmethod
     def of_attributes(cls, values: Tensor, **more: Any) -> "GraphInput":
@@ -59,10 +62,12 @@ class GraphInput:
         coordinates = 3 if self.in_features else 0
         return (
             standardised == len(self.scale)
-            and min(self.features, self.edge_features) >= 0
+            and min(self.features, self.edge_features, self.dimensions) >= 0
             and max(standardised, coordinates) <= self.features
-            and all(number > 0 for number in numbers)
-            and not (self.in_features and self.unit is None)
+            and all(1e-30 < number < 1e30 for number in numbers)  # in float32 neither 0 nor infinite
+            and all(abs(number) < 1e30 for number in self.shift)
+            and (self.unit is None) == (self.dimensions == 0)
+            and not (self.in_features and self.dimensions != 3)
         )
 
     def check(self, where: str, graph: "Data") -> None:
@@ -75,6 +80,9 @@ class GraphInput:
             raise LatopoError(f"{where} has no edge_index, but the graphs in training had one")
         if self.unit is not None and not self.in_features and graph.pos is None:
             raise LatopoError(f"{where} has no coordinates pos, but the graphs in training had them")
+        if self.unit is not None and not self.in_features and graph.pos.size(1) != self.dimensions:
+            came = graph.pos.size(1)
+            raise LatopoError(f"{where}: pos has {came} columns, expected {self.dimensions} as in training")
 
     def apply(self, x: Tensor, position: Tensor | None, node_ptr: Tensor) -> tuple[Tensor, Tensor | None]:
         """Features [N, d] and coordinates [N, 3] of many graphs as a network gets them."""

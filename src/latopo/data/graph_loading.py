@@ -12,7 +12,7 @@ from torch_geometric.io import read_tu_data
 from latopo.data.catalogue import DatasetEntry, find_dataset
 from latopo.data.graph_checks import check_graph, check_target
 from latopo.data.graph_input import GraphInput
-from latopo.data.graph_set import GraphSet
+from latopo.data.graph_set import MAX_RING, GraphSet
 from latopo.data.loading import load, load_untreated, own_name, own_targets
 from latopo.data.raw_files import AnyPath
 from latopo.errors import LatopoError
@@ -100,7 +100,7 @@ def from_graphs(
         check_target(f"from_graphs: graph {number}", graph.y)
     if len(graphs) < 10:
         raise LatopoError(f"from_graphs: {len(graphs)} graphs cannot be cut into ten folds; at least 10 are needed")
-    y = own_targets("from_graphs", torch.cat([torch.as_tensor(graph.y).reshape(1) for graph in graphs]))
+    y = own_targets("from_graphs", torch.cat([_target(graph.y) for graph in graphs]))
     classes = 0 if y.is_floating_point() else int(y.max()) + 1
     own = own_name("from_graphs", name)
     found = _join(graphs, _form(graphs), y, classes, name)
@@ -112,14 +112,20 @@ def from_graphs(
     return found, entry
 
 
-def new_graphs(caller: str, graphs: Sequence[Data], form: GraphInput) -> GraphSet:
-    """Graphs without targets (all are 0) in the form of those that a network was trained on."""
-    if isinstance(graphs, Data) or not len(graphs):
-        raise LatopoError(f"{caller}: expected a list of at least one PyG Data, got {type(graphs).__name__}")
+def _target(y: Any) -> Tensor:
+    target = torch.as_tensor(y).detach().reshape(1)
+    return target if target.is_floating_point() else target.long()
+
+
+def new_graphs(caller: str, graphs: Sequence[Data], form: GraphInput, *, rings: bool = True) -> GraphSet:
+    """Graphs without targets (all are 0) in the form of those that a network was trained on, with rings or without."""
     for number, graph in enumerate(graphs):
         check_graph(f"{caller}: graph {number}", graph, graphs[0])
         form.check(f"{caller}: graph {number}", graph)
-    return _join(graphs, form, torch.zeros(len(graphs), dtype=torch.int64), 0, "new graphs")
+    unknown = torch.zeros(len(graphs), dtype=torch.int64)
+    return _join(
+        graphs, form, unknown, 0, "new graphs", max_length=MAX_RING if rings else 3
+    )  # no fewer can be asked for
 
 
 def _form(graphs: Sequence[Data]) -> GraphInput:
@@ -135,14 +141,16 @@ def _form(graphs: Sequence[Data]) -> GraphInput:
     return GraphInput.of_coordinates(_positions(graphs), _node_pointers(graphs), **more)
 
 
-def _join(graphs: Sequence[Data], form: GraphInput, y: Tensor, classes: int, name: str) -> GraphSet:
+def _join(
+    graphs: Sequence[Data], form: GraphInput, y: Tensor, classes: int, name: str, max_length: int = MAX_RING
+) -> GraphSet:
     node_ptr = _node_pointers(graphs)
     edges = [_edges(graph) for graph in graphs]
     edge_index = torch.cat([part + first for (part, _), first in zip(edges, node_ptr.tolist(), strict=False)], dim=1)
-    x = torch.cat([torch.ones(graph.num_nodes, 1) if graph.x is None else graph.x.float() for graph in graphs])
+    x = torch.cat([torch.ones(graph.num_nodes, 1) if graph.x is None else graph.x.detach().float() for graph in graphs])
     edge_index, edge_attr = _once(edge_index, torch.cat([values for _, values in edges]), x.size(0))
     x, position = form.apply(x, None if graphs[0].pos is None else _positions(graphs), node_ptr)
-    more: dict[str, Any] = {"position": position, "name": name, "form": form}
+    more: dict[str, Any] = {"position": position, "name": name, "form": form, "max_length": max_length}
     return GraphSet.lifted(x, y, node_ptr, edge_index, edge_attr, classes, **more)
 
 
@@ -152,7 +160,7 @@ def _node_pointers(graphs: Sequence[Data]) -> Tensor:
 
 
 def _positions(graphs: Sequence[Data]) -> Tensor:
-    return torch.cat([graph.pos.float() for graph in graphs])
+    return torch.cat([graph.pos.detach().float() for graph in graphs])
 
 
 def as_clouds(graphs: GraphSet, k: int = 4) -> GraphSet:
@@ -170,7 +178,8 @@ def as_clouds(graphs: GraphSet, k: int = 4) -> GraphSet:
         parts.append(torch.stack([own.flatten(), near.flatten()]) + first)
     edges, _ = _once(torch.cat(parts, dim=1), torch.zeros(sum(part.size(1) for part in parts), 0), graphs.x.size(0))
     length = (graphs.position[edges[0]] - graphs.position[edges[1]]).norm(dim=1, keepdim=True)
-    form = GraphInput(0, has_edges=False, unit=None if graphs.form is None else graphs.form.unit)
+    unit = None if graphs.form is None else graphs.form.unit
+    form = GraphInput(0, has_edges=False, unit=unit, dimensions=0 if unit is None else graphs.position.size(1))
     more: dict[str, Any] = {"position": graphs.position, "name": graphs.name, "form": form}
     return GraphSet.lifted(graphs.position, graphs.y, graphs.node_ptr, edges, length, graphs.num_classes, **more)
 
@@ -189,5 +198,5 @@ def _once(edge_index: Tensor, edge_attr: Tensor, num_nodes: int) -> tuple[Tensor
 def _edges(graph: Data) -> tuple[Tensor, Tensor]:
     if graph.edge_index is None:
         return torch.zeros(2, 0, dtype=torch.int64), torch.zeros(0, 0)
-    attr = torch.zeros(graph.edge_index.size(1), 0) if graph.edge_attr is None else graph.edge_attr.float()
+    attr = torch.zeros(graph.edge_index.size(1), 0) if graph.edge_attr is None else graph.edge_attr.detach().float()
     return graph.edge_index.long(), attr

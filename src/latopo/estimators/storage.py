@@ -52,7 +52,7 @@ def save_estimator(estimator: DCMEstimator, folder: str | os.PathLike[str]) -> N
     estimator that was saved there before is replaced in the end only, when all is ready.
 
     Raises:
-        LatopoError: the classes are neither numbers nor texts.
+        LatopoError: the classes are neither numbers nor texts, or the folder holds a predictor of graphs.
         sklearn.exceptions.NotFittedError: it was not fitted.
 
     Example:
@@ -65,6 +65,8 @@ def save_estimator(estimator: DCMEstimator, folder: str | os.PathLike[str]) -> N
         True
     """
     check_is_fitted(estimator)
+    if other := next((name for name in ("predictor.json", "fold.json") if (Path(folder) / name).exists()), None):
+        raise LatopoError(f"save_estimator: {folder} holds something else ({other}); choose another folder")
     files = {**model_files(estimator._model), "complex.safetensors": serialise(estimator.complex_._cells)}
     scaling = estimator._scaling
     arrays = {"shift": scaling.shift, "factor": scaling.factor, "anchor_rows": estimator.anchor_rows_}

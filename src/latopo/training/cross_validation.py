@@ -1,7 +1,7 @@
 """Cross-validation in one call, for a data set of the catalogue or for your own."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from torch_geometric.data import Data
@@ -18,10 +18,12 @@ from latopo.training.graph_protocol import GraphFoldResult
 from latopo.training.protocol import FoldResult, run_fold
 from latopo.training.run import Run
 from latopo.training.run_folder import RunFolder, train_folds
+from latopo.training.seeding import plain_torch
 
 __all__ = ["cross_validate", "fit_graphs"]
 
 
+@plain_torch()
 def cross_validate(
     data: Data | Sequence[Data] | str,
     model: str | None = None,
@@ -98,6 +100,10 @@ def fit_graphs(
     """
     if isinstance(graphs, Data):
         raise LatopoError("fit_graphs: expected a list of PyG Data, each with a target, got a single one")
+    if isinstance(graphs, str) and find_dataset(graphs).level != "graph":
+        raise LatopoError(f"fit_graphs: {graphs} is one graph or table, not a set of graphs")
+    if unknown := [name for name in ("protocol", "folds", "out") if name in settings]:
+        raise LatopoError(f"fit_graphs: there is no {unknown[0]}; that is an argument of cross_validate")
     settled = {"graph": graph, "seed": seed, "name": name, **settings}
     result = cross_validate(graphs, model, protocol="paper", folds=[0], **settled)[0]
     assert isinstance(result, GraphFoldResult)
@@ -108,4 +114,8 @@ def fit_graphs(
 def _read(data: Data | Sequence[Data] | str, name: str) -> tuple[Data | GraphSet, DatasetEntry]:
     if isinstance(data, str):
         return load_any(data), find_dataset(data)
-    return from_data(data, name) if isinstance(data, Data) else from_graphs(list(data), name)
+    if isinstance(data, Data):
+        return from_data(data, name)
+    if not isinstance(data, Iterable):
+        raise LatopoError(f"data: expected PyG Data, a list of them, or a name, got {type(data).__name__}")
+    return from_graphs(list(data), name)

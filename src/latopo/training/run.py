@@ -56,6 +56,8 @@ class Run:
             object.__setattr__(self, "dataset", self.entry.name)
         if self.protocol not in get_args(Protocol):
             raise LatopoError(f"protocol: expected one of {', '.join(get_args(Protocol))}, got {self.protocol!r}")
+        if not 0 <= self.seed < 2**32:
+            raise LatopoError(f"seed: expected a whole number from 0 to {2**32 - 1}, got {self.seed}")
         self._check_level()
         if self.graph and not self.entry.has_graph:
             raise LatopoError(f"{self.entry.title} is a table and has no graph; run it with --no-graph")

@@ -44,7 +44,7 @@ from typing import Any
 import pandas as pd
 from torch_geometric.data import Data
 
-from latopo._files import atomic_path, is_draft, new_folder
+from latopo._files import atomic_path, is_draft, new_folder, write_files
 from latopo._parallel import one_thread
 from latopo._stored import read_json, read_stored
 from latopo._version import __version__
@@ -233,7 +233,7 @@ def _write_fold(folder: Path, data: Data | GraphSet, result: FoldResult) -> None
         with atomic_path(folder / name) as draft:
             table.to_csv(draft, index=False, lineterminator="\n")
     if isinstance(result, GraphFoldResult) and result.predictor is not None:
-        result.predictor.save(folder)  # the model with it
+        write_files(folder, result.predictor.files())  # the model with it
     else:
         save_model(result.model, folder)
     for epoch, complex in result.training.snapshots.items():
