@@ -30,7 +30,7 @@ def test_coordinates_are_centred_in_each_graph_and_have_the_unit_of_training(in_
 
 
 def test_the_parts_of_a_graph_are_checked():
-    form, edges = GraphInput(features=2, edge_features=1, unit=1.0), torch.tensor([[0], [1]])
+    form, edges = GraphInput(features=2, edge_features=1, unit=1.0, dimensions=3), torch.tensor([[0], [1]])
     good = {"x": torch.ones(2, 2), "edge_index": edges, "edge_attr": torch.ones(1, 1), "pos": torch.ones(2, 3)}
     form.check("graph 0", Data(**good))
     for key, message in (
@@ -50,7 +50,9 @@ def test_the_parts_of_a_graph_are_checked():
         {"shift": (1.0,) * 3, "scale": (1.0,) * 3},
         {"shift": (1.0,), "scale": (0.0,)},
         {"unit": -1.0},
-        {"in_features": True, "unit": 1.0},
+        {"in_features": True, "unit": 1.0, "dimensions": 3},
+        {"unit": 1.0},
+        {"dimensions": 3},
         {"edge_features": -1},
     ],
 )
