@@ -40,7 +40,10 @@ def test_what_has_the_form_passes(path):
         ({"part": []}, r"expected an object at 'part', got \[\]"),
         ({"part": {}}, "expected the type str at 'kind', got None"),
         ({"scores": [float("nan")]}, "expected finite numbers, got NaN"),
-        ({"format": 7, "latopo": "7.0"}, "written by latopo 7.0 in format 7, .* reads format 1; install that version"),
+        (
+            {"format": 7, "latopo": "7.0"},
+            r"run\.json was written by latopo 7.0 in format 7, .* reads format 1; install that version",
+        ),
         ({"format": None, "latopo": "7.0"}, "in format None"),
     ],
 )
@@ -68,3 +71,10 @@ def test_only_regular_files_of_some_size_are_read(tmp_path, path):
     assert read_stored(path, largest=5) == b"12345"
     with pytest.raises(LatopoError, match=r"of at most 4 bytes \(it has 5\)"):
         read_stored(path, largest=4)
+
+
+@pytest.mark.parametrize("name", ["a\0b", "a\ud800b"])
+def test_names_that_no_file_can_have(tmp_path, name):
+    with pytest.raises(LatopoError, match=r"cannot be (the name of a file|read)") as caught:
+        read_stored(tmp_path / name)
+    str(caught.value).encode()

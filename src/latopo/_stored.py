@@ -25,8 +25,12 @@ def read_stored(path: Path, largest: int = 2**29) -> bytes:
         if (size := path.stat().st_size) > largest or not path.is_file():
             raise LatopoError(f"{path} is not a regular file of at most {largest:,} bytes (it has {size:,})")
         return path.read_bytes()
+    except LatopoError:
+        raise
     except OSError as error:
         raise LatopoError(f"{path} cannot be read: {error.strerror}") from error
+    except ValueError as error:  # a zero byte, or half a character
+        raise LatopoError(f"{str(path)!r} cannot be the name of a file: {error}") from error
 
 
 def checksum(path: Path) -> str:
@@ -55,6 +59,8 @@ def read_json(path: Path, form: Any = object, *, version: int | None = None, rem
                 f"{__version__} reads format {version}; install that version, or {remedy}"
             )
         check_form(value, form)
+    except LatopoError:
+        raise
     except (ValueError, RecursionError) as error:
         raise LatopoError(f"{path} is damaged ({error}); {remedy}") from error
     return value

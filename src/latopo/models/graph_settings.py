@@ -54,8 +54,8 @@ class GraphNetSettings(Settings):
         latent_edges: edges besides the given ones; None for none.
     """
 
-    hidden_channels: int = field(default=32, metadata={"at_least": 1})
-    layers: int = field(default=3, metadata={"at_least": 1})
+    hidden_channels: int = field(default=32, metadata={"at_least": 1, "at_most": 2**16})
+    layers: int = field(default=3, metadata={"at_least": 1, "at_most": 1000})
     dropout: float = field(default=0.5, metadata={"at_least": 0, "below": 1})
     edge_features: bool = True
     rings: AllRings | ChosenRings | None = None

@@ -51,7 +51,7 @@ class Gain(nn.Module):
         # be trained with.
         with torch.inference_mode(False), torch.no_grad():
             self.start = torch.full_like(self.start, value)
-            if bool(self.shift):
+            if self.shift.is_meta or bool(self.shift):
                 self.shift.zero_()
 
     def nudge(self, factor: float) -> None:

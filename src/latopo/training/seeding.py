@@ -1,11 +1,9 @@
-"""Random numbers that depend on a seed alone and disturb nobody else's, and torch's modes as a training needs them.
+"""Random numbers that depend on a seed alone and disturb nobody else's.
 
-torch's random numbers, default dtype and autocasting belong to the whole process or to the caller; a training may
-depend on none of them. This is the one place that knows how.
+torch's random numbers belong to the whole process; a training may not depend on them. This is the one place that
+knows how, as :mod:`latopo._plain_torch` is for torch's modes.
 """
 
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
 from threading import Lock
 from typing import Any
 
@@ -14,7 +12,11 @@ from torch import Generator, Tensor, nn
 from torch.nn import functional
 from torch.overrides import TorchFunctionMode
 
+from latopo._plain_torch import plain_torch
+
 __all__ = ["RandomStream", "plain_torch", "seeded"]
+
+_LOCK = Lock()
 
 _INITIALIZERS = (
     "uniform normal trunc_normal xavier_uniform xavier_normal kaiming_uniform kaiming_normal orthogonal sparse"
@@ -77,7 +79,7 @@ class RandomStream(TorchFunctionMode):
     def _generator(self, args: Any, kwargs: Any) -> Generator:
         device = torch.device("cpu" if kwargs.get("device") is None else kwargs["device"])
         for value in (*args, *kwargs.values()):
-            device = value.device if isinstance(value, Tensor) else device
+            device = value.device if isinstance(value, Tensor) and not value.is_meta else device  # which draws none
         if device not in self._generators:
             self._generators[device] = Generator(device).manual_seed(self.seed)
         return self._generators[device]
@@ -118,44 +120,3 @@ def seeded(seed: int) -> RandomStream:
         True
     """
     return RandomStream(seed)
-
-
-@contextmanager
-def plain_torch() -> Iterator[None]:
-    """Inside the block torch is as after its import: gradients, float32, the CPU, no autocasting, no inference mode.
-
-    Example:
-        >>> with torch.inference_mode(), plain_torch():
-        ...     torch.ones(1, requires_grad=True).sum().requires_grad
-        True
-    """
-    with ExitStack() as modes:
-        modes.enter_context(torch.inference_mode(False))
-        modes.enter_context(torch.enable_grad())
-        for kind in ("cpu", "cuda"):
-            if torch.is_autocast_enabled(kind):
-                modes.enter_context(torch.autocast(kind, enabled=False))
-        if torch.get_default_device().type != "cpu":
-            modes.enter_context(torch.device("cpu"))
-        modes.enter_context(_single_precision())
-        yield
-
-
-_LOCK = Lock()
-_single: list[torch.dtype] = []  # the default dtype of whoever came first, once for each block that is open
-
-
-@contextmanager
-def _single_precision() -> Iterator[None]:
-    # The default dtype is the process's, and blocks on several threads overlap: the last one to leave puts it back.
-    with _LOCK:
-        _single.append(_single[0] if _single else torch.get_default_dtype())
-        if _single[0] != torch.float32:
-            torch.set_default_dtype(torch.float32)
-    try:
-        yield
-    finally:
-        with _LOCK:
-            before = _single.pop()
-            if not _single and before != torch.float32:
-                torch.set_default_dtype(before)
