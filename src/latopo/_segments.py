@@ -50,7 +50,7 @@ class Segments:
 
     def sorted(self, values: Tensor) -> tuple[Tensor, "Segments"]:
         """The values by group, then descending, and their groups; without gradient."""
-        if self.number is None and values.device.type == "cpu":
+        if self.number is None and values.device.type == "cpu" and values.dtype != torch.bfloat16:  # not in NumPy
             return torch.from_numpy(np.sort(-values.detach().numpy())).neg(), self  # many times faster than torch's
         values, order = values.detach().sort(descending=True)
         if self.number is None:

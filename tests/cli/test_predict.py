@@ -229,6 +229,16 @@ def test_blocks_of_rows_give_the_same_file(run, predict, tmp_path, monkeypatch, 
     assert parts == whole
 
 
+def test_a_bad_cell_in_a_later_block_is_named_by_its_row_in_the_file(run, predict, tmp_path, monkeypatch):
+    monkeypatch.setattr("latopo.cli.predict._ROWS", 3)
+    lines = ["size,day,colour,more", *(f"{'oops' if row == 8 else row},2024-02-01,red,x" for row in range(1, 11))]
+    (tmp_path / "new.csv").write_text("\n".join(lines))
+    code, _, err = predict(run, tmp_path / "new.csv", "--out", tmp_path / "out.csv")
+    assert code == 2
+    assert "column 'size', row 8: expected a finite number, got 'oops'" in err
+    assert err.count("columns that the fit did not use are ignored: 'more'") == 1
+
+
 def test_a_bad_row_in_a_later_block_leaves_no_file(run, predict, tmp_path, monkeypatch):
     monkeypatch.setattr("latopo.cli.predict._ROWS", 2)
     (tmp_path / "new.csv").write_text("size,day,colour\n1,2024-02-01,red\n2,2024-02-01,red\n3,2024-02-01\n")

@@ -4,6 +4,7 @@ import pytest
 import torch
 
 from latopo import induced_cycles, segment_entmax
+from latopo._segments import Segments
 from latopo.cycles import count_induced_cycles
 from latopo.errors import LatopoError
 from latopo.neighbors import Hyperbolic
@@ -102,6 +103,11 @@ def test_gain_for_share_is_exact(share, alpha, count, dtype):
     scores = torch.randn(count, generator=torch.Generator().manual_seed(count), dtype=dtype)
     kept = segment_entmax(gain_for_share(scores, share, alpha) * scores, torch.tensor([0, count]), alpha) > 0
     assert int(kept.sum()) == max(round(share * count), 1)
+
+
+def test_gain_for_share_of_nothing_is_some_gain():
+    assert gain_for_share(torch.zeros(0), 0.5, 1.5) > 0
+    assert gain_for_share(torch.zeros(0), 0.5, 1.5, Segments(torch.zeros(0, dtype=torch.int64), 3)).shape == (3,)
 
 
 def test_gain_for_share_with_ties():

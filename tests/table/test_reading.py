@@ -1,4 +1,5 @@
 import datetime
+import json
 import tracemalloc
 from decimal import Decimal
 
@@ -140,6 +141,63 @@ def test_parquet_is_read_in_blocks(tmp_path, monkeypatch):
 def test_a_huge_cell_is_refused(tmp_path):
     with pytest.raises(LatopoError, match="field larger"):
         read_frame(write(tmp_path, "a,b\n" + "x" * 200_000 + ",1\n"))
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("a,b\n1,2\n3," + "x" * 100 + "\n", "line 3 is too long, expected fewer than 50 characters"),
+        ("\0" * 100, "has zero bytes"),
+    ],
+)
+def test_a_line_is_never_read_without_limit(tmp_path, monkeypatch, content, message):
+    monkeypatch.setattr(reading, "_LONGEST_LINE", 50)
+    with pytest.raises(LatopoError, match=message):
+        read_frame(write(tmp_path, content))
+    assert cells(write(tmp_path, "a,b\n1," + "x" * 40 + "\n")) == {"a": ["1"], "b": ["x" * 40]}
+    with pytest.raises(LatopoError, match="line 2 has the byte 0xe4"):
+        read_frame(write(tmp_path, b"a\n" + b"x" * 45 + b"\xe4" + b"x" * 60))
+
+
+def test_blank_lines_before_the_header_are_not_held(tmp_path):
+    path = write(tmp_path, "\n" * 2_000_000 + "a,b\n1,2,3\n")
+    tracemalloc.start()
+    with pytest.raises(LatopoError, match="line 2000002 has 3 cells"):
+        read_frame(path)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 2_000_000
+
+
+def test_no_memory_is_not_called_a_wrong_encoding(tmp_path, monkeypatch):
+    def fail(*args, **kwargs):
+        raise MemoryError
+
+    path = write(tmp_path, "a\n1\n")
+    monkeypatch.setattr(reading.Path, "open", fail)
+    with pytest.raises(MemoryError):
+        read_frame(path)
+
+
+@pytest.mark.parametrize(
+    "noted",
+    [
+        {"index_columns": [{"kind": "range"}]},
+        {"index_columns": ["b", {"kind": "range", "name": None, "start": 0, "stop": 2, "step": 1}], "columns": []},
+        {"index_columns": [], "columns": "x"},
+        {"index_columns": 5},
+        {"index_columns": ["b"], "columns": [{}]},
+        [],
+        5,
+        "x",
+    ],
+)
+def test_parquet_with_damaged_notes_of_pandas(tmp_path, noted):
+    pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    table = pa.table({"a": [1, 2], "b": [3, 4]}).replace_schema_metadata({"pandas": json.dumps(noted)})
+    pq.write_table(table, tmp_path / "t.parquet")
+    with pytest.raises(LatopoError, match=r"^.*t\.parquet.*$"):
+        read_frame(tmp_path / "t.parquet")
 
 
 def test_parquet_cells_keep_their_types(tmp_path):

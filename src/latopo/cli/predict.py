@@ -98,10 +98,10 @@ def _predictions(
     from latopo.errors import one_line
     from latopo.table.columns import as_texts, read_cells
 
-    X, notes = fitted.preprocessing.transform(frame)
+    X, notes = fitted.preprocessing.transform(frame, before)
     target, id_column = fitted.settings["target"], fitted.settings["id_column"]
     ignored = set(frame.columns) - {column.name for column in fitted.preprocessing.columns} - {target, id_column}
-    if ignored:
+    if ignored and not before:  # the same in every block
         notes.append(f"columns that the fit did not use are ignored: {', '.join(map(repr, sorted(ignored)[:10]))}")
     where = f"from row {before + 1:,} on: " if before else ""
     for note in notes:

@@ -367,6 +367,8 @@ def gain_for_share(standard: Tensor, share: float, alpha: float, graphs: Segment
     """
     if not alpha > 1:
         raise LatopoError(f"gain_for_share: alpha must be > 1, got {alpha}: at 1 everything is kept at any gain")
+    if not standard.numel():  # any gain would do
+        return standard.new_full(() if graphs.number is None else (graphs.count,), 1 / (alpha - 1))
     ordered, graphs = graphs.sorted(standard.double())
     sizes = graphs.sizes(ordered)
     kept = torch.minimum((share * sizes.double()).round().long().clamp(min=1), sizes)

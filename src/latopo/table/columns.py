@@ -49,10 +49,10 @@ class Column:
             return [self.name]
         return [f"{self.name}={'(missing)' if value is None else value}" for value in self.values]
 
-    def encode(self, cells: Cells) -> tuple[FloatArray, list[str]]:
-        """Features [rows, features], and notes on missing values and new categories."""
+    def encode(self, cells: Cells, before: int = 0) -> tuple[FloatArray, list[str]]:
+        """Features [rows, features], and notes on missing values and new categories; so many rows came before them."""
         if self.kind != "category":
-            values = parse_cells(self.name, self.kind, cells)
+            values = parse_cells(self.name, self.kind, cells, before)
             return np.where(np.isnan(values), self.fill, values)[:, None], self.missing(values)
         texts = as_texts(cells)
         new = sorted({*texts} - {None, *self.values})
@@ -98,15 +98,18 @@ def _read_days(cell: Any) -> float:
     return moment.replace(tzinfo=moment.tzinfo or UTC).timestamp() / 86400
 
 
-def parse_cells(name: str, kind: Literal["number", "date"], cells: Cells) -> FloatArray:
-    """Numbers, or dates in days since 1970-01-01, [rows]; NaN where a cell is missing, an error if it is neither."""
+def parse_cells(name: str, kind: Literal["number", "date"], cells: Cells, before: int = 0) -> FloatArray:
+    """Numbers, or dates in days since 1970-01-01, [rows]; NaN where a cell is missing, an error if it is neither.
+
+    So many rows of the file came before these.
+    """
     values = read_numbers(cells) if kind == "number" else np.array([_read_days(cell) for cell in cells], np.float64)
     bad = ~(np.isfinite(values) | pd.isna(cells))
     if bad.any():
         expected = "a finite number" if kind == "number" else "a date such as 2024-01-31"
         raise LatopoError(
-            f"column {name!r}, row {bad.argmax() + 1}: expected {expected}, got {str(cells[bad][0])[:40]!r}; correct "
-            "it, or leave the cell empty"
+            f"column {name!r}, row {before + bad.argmax() + 1}: expected {expected}, got {str(cells[bad][0])[:40]!r}; "
+            "correct it, or leave the cell empty"
         )
     return values
 

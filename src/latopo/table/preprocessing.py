@@ -59,8 +59,10 @@ class Preprocessing:
         """Names of the features."""
         return [name for column in self.columns for name in column.feature_names]
 
-    def transform(self, frame: pd.DataFrame) -> tuple[NDArray[np.float64], list[str]]:
+    def transform(self, frame: pd.DataFrame, before: int = 0) -> tuple[NDArray[np.float64], list[str]]:
         """Features [rows, features], and notes on unknown categories and missing values.
+
+        So many rows of the file came before these; errors name rows by their number in the file.
 
         Raises:
             LatopoError: a column is missing, or has text where it had numbers.
@@ -71,7 +73,7 @@ class Preprocessing:
             raise LatopoError(f"the table lacks {len(absent)} of the {len(self.columns)} columns of the fit: {shown}")
         names = [column.name for column in self.columns]
         columns = zip(self.columns, frame[names].to_numpy(object).T, strict=True)
-        parts, remarks = zip(*(column.encode(read_cells(cells)) for column, cells in columns), strict=True)
+        parts, remarks = zip(*(column.encode(read_cells(cells), before) for column, cells in columns), strict=True)
         return np.column_stack(parts), _named(names, remarks)
 
     @classmethod

@@ -5,7 +5,7 @@ import csv
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from itertools import chain, islice
+from itertools import chain, islice, repeat
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +20,7 @@ __all__ = ["read_blocks", "read_edges", "read_frame", "read_ids"]
 
 _MISSING = frozenset({"", "NA", "N/A", "#N/A", "NaN", "nan", "null", "NULL", "None", "<NA>", "?"})
 _LARGEST = 2**32  # bytes of a file that is held as a whole
+_LONGEST_LINE = 2**24  # characters
 _MOST_CELLS = 2 * 10**8
 _SUFFIXES = (".csv", ".tsv", ".parquet")
 _NULLABLE: dict[str, Any] = {  # pandas' types by the names of pyarrow's
@@ -88,23 +89,28 @@ def _check_columns(path: Path, frame: pd.DataFrame) -> None:
 
 
 def _lines(path: Path, encoding: str | None) -> Iterator[str]:
-    """The lines of a text file, one after another: a file may be larger than the memory."""
+    """The lines of a text file, one after another: a file may be larger than the memory, a line may not."""
     try:
         with path.open("rb") as file:
             start = file.read(2)
         if encoding is None:
             encoding = "utf-16" if start in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"
         with path.open(encoding=encoding, newline="") as text:
-            for number, line in enumerate(text):
+            for number, line in enumerate(iter(lambda: text.readline(_LONGEST_LINE), "")):
                 if "\0" in line:
                     raise LatopoError(
                         f"{path} has zero bytes; it is not a text file, or is UTF-16 without a byte order mark"
+                    )
+                if len(line) >= _LONGEST_LINE:
+                    raise LatopoError(
+                        f"{path}: line {number + 1} is too long, expected fewer than {_LONGEST_LINE:,} characters; "
+                        "save the table as Parquet"
                     )
                 # A byte order mark stays where --encoding names a coding that keeps it.
                 yield line if number else line.removeprefix("\ufeff")
     except LatopoError:
         raise
-    except (LookupError, MemoryError) as error:
+    except LookupError as error:
         raise LatopoError(f"--encoding {encoding}: there is no such encoding; utf-8 and latin-1 are common") from error
     except UnicodeDecodeError as error:
         raise LatopoError(
@@ -121,12 +127,13 @@ def _first_wrong(path: Path, encoding: str) -> str:
     """Where the first byte is that the encoding does not have."""
     decoder = codecs.getincrementaldecoder(encoding)()
     with path.open("rb") as file:
-        for number, raw in enumerate(chain(file, [b""]), start=1):
+        line = 1
+        for raw in chain(iter(lambda: file.readline(_LONGEST_LINE), b""), [b""]):
             try:
                 decoder.decode(raw, final=not raw)
             except UnicodeDecodeError as error:
-                line = number if raw else number - 1
                 return f"line {line} has the byte {error.object[error.start]:#04x}; "
+            line += raw.endswith(b"\n")
     return ""
 
 
@@ -147,14 +154,11 @@ def _text_blocks(path: Path, encoding: str | None, size: int | None) -> tuple[st
     """What separates the cells, and frames of at most so many rows: at least one."""
     # Not pandas.read_csv: it fills short rows, shifts long ones and renames repeated columns without a word.
     text = _lines(path, encoding)
-    head: list[str] = []
-    for line in text:
-        head.append(line)
-        if line.strip():
-            break
-    first = head[-1] if head else ""
+    blank, first = 0, next(text, "")
+    while first and not first.strip():
+        blank, first = blank + 1, next(text, "")
     delimiter = "\t" if path.suffix.lower() == ".tsv" else next((mark for mark in ",;\t" if mark in first), ",")
-    lines = csv.reader(chain(head, text), delimiter=delimiter, strict=True)
+    lines = csv.reader(chain(repeat("\n", blank), [first], text), delimiter=delimiter, strict=True)
     return delimiter, _frames(path, lines, size)
 
 
@@ -252,6 +256,10 @@ def _read_parquet(path: Path, rows: int | None) -> Iterator[pd.DataFrame]:
         raise
     except (ArrowException, OSError, ValueError, OverflowError, TypeError, RecursionError) as error:
         raise LatopoError(f"{path} is not a readable Parquet file: {error}") from error
+    except (AttributeError, LookupError) as error:
+        raise LatopoError(
+            f"{path}: what pandas noted in it about columns and index is damaged ({error!r}); write the file again"
+        ) from error
 
 
 def _as_frame(table: Any, before: int) -> pd.DataFrame:
