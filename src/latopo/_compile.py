@@ -35,7 +35,10 @@ def uncompiled(function: Callable[P, R]) -> Callable[P, R]:
         if torch.compiler.is_compiling():
             outside: Callable[P, R] = torch.compiler.disable(function)
             return outside(*args, **kwargs)
-        return function(*args, **kwargs)
+        if torch.get_default_device().type != "meta":
+            return function(*args, **kwargs)
+        with torch.device("cpu"):  # sizes that depend on the data need numbers, whatever the caller builds on
+            return function(*args, **kwargs)
 
     return call
 

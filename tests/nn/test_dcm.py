@@ -470,3 +470,15 @@ def test_compiles_around_its_kernels(points):
     found, complex = torch.compile(module, backend="eager")(points)
     torch.testing.assert_close(found, expected)
     assert complex.num_polygons > 3
+
+
+@pytest.mark.parametrize("given", ["encode", "keep", "only"])
+@pytest.mark.parametrize("training", [False, True])
+def test_a_default_device_without_numbers_makes_no_difference(given, training):
+    x = torch.randn(20, 5, generator=torch.Generator().manual_seed(0))
+    ring = torch.stack([torch.arange(20), (torch.arange(20) + 1) % 20])
+    dcm = DCM(5, 4, given_edges=given, polygon_features=True).train(training)
+    expected = dcm(x, ring)[0]
+    with torch.device("meta"):
+        found = dcm(x, ring)[0]
+    assert torch.equal(found, expected)
