@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from latopo.neighbors import NeighborSearch, entmax_neighbors, neighbor_rows, tree
+from latopo.neighbors import NeighborSearch, entmax_neighbors, neighbor_rows, search, tree
 from latopo.neighbors.all_pairs import scan_pairs
 from latopo.neighbors.prepare import prepare_points
 from latopo.neighbors.scan import EdgeCounter, Rows, assemble
@@ -155,3 +155,12 @@ def test_the_same_answer_for_any_number_of_threads():
     finally:
         torch.set_num_threads(before)
     assert all(torch.equal(a, b) for a, b in zip(*answers, strict=True))
+
+
+def test_an_approximate_search_of_very_many_rows_keeps_candidates_instead(monkeypatch):
+    x = torch.rand(5000, 2, generator=torch.Generator().manual_seed(0))
+    for most in (5000, 4999):
+        monkeypatch.setattr(search, "_TREE_TO", most)
+        engine = NeighborSearch("approximate")
+        entmax_neighbors(x, gain=20.0, similarity="squared", search=engine)
+        assert (engine.report.index == "tree") == (most == 5000)

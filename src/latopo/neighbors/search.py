@@ -27,6 +27,7 @@ AtLeastTwo = Annotated[int, Bounds(2)]
 _SMALL = {True: 5_000, False: 10_000}  # with a closed form, without
 _LARGE = 2**36  # pairs from which on "auto" is content with an approximate answer
 _TREE_FROM = 4_096  # points from which on a tree is tried
+_TREE_TO = 300_000  # rows up to which an approximate search tries it: candidates that are remembered serve later steps
 _LEAST_RECALL = 0.95
 _FARTHEST = 1e12  # coordinates that faiss can still square
 
@@ -61,8 +62,8 @@ class NeighborSearch:
       (:mod:`latopo.neighbors.tree`), else from faiss, each row with a certificate that nothing else can have a positive
       probability (:mod:`latopo.neighbors.certificate`). Rows without one get more candidates, and in the end
       all columns. Same answer as ``"exact"``, but for the sampled statistics of the Euclidean distance.
-    - ``"approximate"``: the same, with neighbours from the nearest cells of k-means only. The recall is measured on
-      1,000 rows in every call, and a warning given below 0.95.
+    - ``"approximate"``: the same, with neighbours from the nearest cells of k-means only, and no tree for more than
+      300,000 rows. The recall is measured on 1,000 rows in every call, and a warning given below 0.95.
     - ``"auto"``: exact for up to 5,000 columns (Euclidean distance: 10,000), for similarities other than the four
       flat ones, for more features than columns and off the CPU; approximate from 2³⁶ pairs on (262,144 points);
       certified between.
@@ -154,7 +155,8 @@ class NeighborSearch:
             rows = replace(rows, deviation=statistics.known())
             near = rows.points.abs().amax(1) < _FARTHEST
             todo = (statistics.trusted & near & (rows.alpha > 1)).nonzero().flatten()
-            outcome = _walked(rows, todo, counter) if others is None else None
+            few = method == "certified" or len(rows) <= _TREE_TO
+            outcome = _walked(rows, todo, counter) if others is None and few else None
             if outcome is None:
                 outcome = self._candidate_search(method == "approximate").find(rows, todo, counter)
         found = self._complete(x, others, rows, statistics, method, outcome, counter)
