@@ -115,6 +115,8 @@ def test_a_chart_is_read_by_pointer_and_by_keys(visit, run):
     assert tip.is_hidden()
     curve.hover(position={"x": curve.bounding_box()["width"] - 4, "y": 50})
     assert tip.inner_text() == "epoch 3\ntotal: 0.3"
+    page.mouse.move(0, 0)  # or the page, as it scrolls to the next chart, takes the pointer off this one at any time
+    tip.wait_for(state="hidden")
     degrees = page.locator("#degrees svg")
     degrees.focus()
     for _ in range(9):
