@@ -67,3 +67,15 @@ def test_baselines_bear_values_whose_squares_overflow():
     fitted = DCMRegressor(random_state=0, max_epochs=1).fit(x[5:], y[5:])
     metrics = measure_fit(fitted, 20, (x[:20], y[:20]), (x[20:], y[20:]))
     assert all(math.isfinite(value) for value in metrics["held_out_scores"]["ridge regression"].values())
+
+
+@pytest.mark.parametrize("size", [1.0, 1e-300, 1e300])
+def test_a_held_out_row_that_is_far_off_has_finite_scores(size):
+    random = np.random.RandomState(0)
+    x = random.randn(30, 2)
+    y = size * (x[:, 0] + 0.1 * random.randn(30))
+    x[25, 0] = 1e308
+    estimator = DCMRegressor(random_state=0, max_epochs=2).fit(x[:20], y[:20])
+    metrics = measure_fit(estimator, 20, (x[:20], y[:20]), (x[20:], y[20:]))
+    for scores in metrics["held_out_scores"].values():
+        assert all(math.isfinite(value) for value in scores.values())

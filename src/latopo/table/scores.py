@@ -1,5 +1,6 @@
 """Scores on held-out rows: of the fitted model, and of two baselines on the same features."""
 
+import sys
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -105,13 +106,19 @@ def _value_scores(estimator: Any, train: Sequence[Any], test: Rows) -> dict[str,
         guesses[name] = model.fit(_bounded(train[0]), train[1] / unit).predict(_bounded(test.x))
     scores = {}
     for name, guess in guesses.items():
+        guess = _bounded(guess)  # a line through training rows goes far, where a held-out row is far off
         error = guess - test.y / unit
         scores[name] = {
             "R2": float(r2_score(test.y / unit, guess)),
-            "mean_absolute_error": float(unit * np.abs(error).mean()),
-            "root_mean_squared_error": float(unit * np.sqrt(np.square(error).mean())),
+            "mean_absolute_error": _in_units(np.abs(error).mean(), unit),
+            "root_mean_squared_error": _in_units(np.sqrt(np.square(error).mean()), unit),
         }
     return scores
+
+
+def _in_units(error: float, unit: float) -> float:
+    """An error in the target's units; at most the largest number."""
+    return float(error * unit) if error < sys.float_info.max / max(unit, 1.0) else sys.float_info.max
 
 
 def _confusion(probabilities: NDArray[np.float64], y: NDArray[Any], classes: NDArray[Any]) -> dict[str, Any]:
@@ -134,7 +141,7 @@ def _confusion(probabilities: NDArray[np.float64], y: NDArray[Any], classes: NDA
 
 
 def _bounded(x: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Features whose squares and their sums stay within float64, as scikit-learn's scaling needs."""
+    """Numbers whose squares and their sums stay within float64, as scikit-learn needs."""
     return np.clip(x, -1e140, 1e140)
 
 
