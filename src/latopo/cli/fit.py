@@ -145,12 +145,12 @@ def _draw(result: "FitResult", path: Path) -> bool:
 
 
 def _report(metrics: dict[str, Any], folder: Path, picture: bool, quiet: bool) -> None:
-    from latopo.estimators.base import _ANCHORS
+    from latopo.estimators.base import MOST_ANCHORS
     from latopo.table.scores import score_lines
 
     if not quiet:
         learned, rows = metrics["learned_rows"], metrics["training_rows"]
-        full = isinstance(metrics["max_anchors"], int) or learned == _ANCHORS
+        full = isinstance(metrics["max_anchors"], int) or learned == MOST_ANCHORS
         why = "were left out (--max-anchors)" if full else "equal one of these"
         left = f"; the other {rows - learned:,} training rows {why}" if learned < rows else ""
         typer.echo(f"{metrics['edges']:,} edges and {metrics['polygons']:,} polygons over {learned:,} rows{left}")
