@@ -10,6 +10,7 @@ that the searches from one hub can run on several threads. What the functions sh
 - ``code`` [N]: 2 · (neighbours on the path, its start and end left out) + (1 if a neighbour of the start). The path may
   close at a vertex of code 1, and may grow to one of code 0, without making a chord.
 - ``reach`` [N]: how many vertices at which the path may close (neighbours of the start after the second) are adjacent.
+- ``ends``: which ones these are, descending, those of a vertex from the place on at which its row begins in ``col``.
 - ``rank`` [max_length + 1]: how many cycles of each length were met before; entry 0: how many this block met.
 - ``at`` [3]: where the search stands: the position of the first step (−1: none yet), the place on the path at which it
   goes on (0: the path is done) and the vertex to put there. All that a search knows is in arrays, so a kernel can
@@ -61,6 +62,7 @@ class Search(NamedTuple):
     position: IntArray
     code: CountArray
     reach: CountArray
+    ends: CountArray
     at: IntArray
 
     @classmethod
@@ -68,7 +70,8 @@ class Search(NamedTuple):
         """A search whose first step stands from position ``first`` on."""
         path, nodes = np.zeros(max_length, np.int64), ptr.size - 1
         path[0] = np.searchsorted(ptr, first, side="right") - 1
-        return cls(path, path.copy(), np.zeros(nodes, np.int32), np.zeros(nodes, np.int32), np.array([-1, 0, 0]))
+        code, reach, ends = np.zeros(nodes, np.int32), np.zeros(nodes, np.int32), np.empty(ptr[-1], np.int32)
+        return cls(path, path.copy(), code, reach, ends, np.array([-1, 0, 0]))
 
 
 @njit(nogil=True, cache=True)
@@ -87,11 +90,11 @@ def search_block(
 
     Returns the steps that are left; below 0 the search is not done, and goes on when called again.
     """
-    path, position, code, reach, at = search
+    path, position, code, reach, ends, at = search
     for length in range(3, path.size + 1):
         output.wanted[length] = _next_rank(output.cursor[length], output.stop[length], output.picks)
     while path[0] < ptr.size - 1 and ptr[path[0]] < last:
-        steps = _search_start(ptr, col, path, position, code, reach, at, first, last, limit, steps, rank, output)
+        steps = _search_start(ptr, col, path, position, code, reach, ends, at, first, last, limit, steps, rank, output)
         if rank[0] > limit:
             break
         if steps < 0:
@@ -100,7 +103,7 @@ def search_block(
     return max(steps, 0)
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, forceinline=True)
 def _search_start(
     ptr: IntArray,
     col: IntArray,
@@ -108,6 +111,7 @@ def _search_start(
     position: IntArray,
     code: CountArray,
     reach: CountArray,
+    ends: CountArray,
     at: IntArray,
     first: int,
     last: int,
@@ -127,11 +131,11 @@ def _search_start(
             at[0] = step
             return steps
         if step < last and step < end - 1:
-            steps = _search_from(ptr, col, path, position, code, reach, at, col[step], limit, steps, rank, output)
+            steps = _search_from(ptr, col, path, position, code, reach, ends, at, col[step], limit, steps, rank, output)
             if at[1] > 0:
                 at[0] = step
                 return steps
-        _add(ptr, col, col[step], start, reach, 1)
+        _add_end(ptr, col, col[step], start, reach, ends)
         steps -= ptr[col[step] + 1] - ptr[col[step]]
         step -= 1
     for done in range(step + 1, end):
@@ -141,7 +145,7 @@ def _search_start(
     return max(steps, 0)
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, forceinline=True)
 def _search_from(
     ptr: IntArray,
     col: IntArray,
@@ -149,6 +153,7 @@ def _search_from(
     position: IntArray,
     code: CountArray,
     reach: CountArray,
+    ends: CountArray,
     at: IntArray,
     second: int,
     limit: int,
@@ -161,20 +166,54 @@ def _search_from(
     while place > 0 and steps >= 0 and rank[0] <= limit:
         steps -= ptr[vertex + 1] - ptr[vertex] + 8  # and what a vertex costs besides
         path[place] = vertex
+        length = place + 2
         if reach[vertex] > 0:
-            length, found = place + 2, _count_ends(ptr, col, code, vertex, second)
+            found = _count_ends(ptr, code, reach, ends, vertex)
             if wanted[length] < rank[length] + found:
-                _write(ptr, col, path[:length], code, rank[length], output)
+                _write(ptr, path[:length], code, reach, ends, rank[length], output)
             rank[length] += found
             rank[0] += found
-        if place + 2 < path.size:
-            position[place] = ptr[vertex + 1]
+        if length < path.size:
             _add(ptr, col, vertex, path[0], code, 2)
+            position[place] = ptr[vertex + 1]
+            if length + 1 == path.size:
+                found, read = _count_next(ptr, col, code, reach, ends, vertex, path[0])
+                steps -= read
+                if wanted[path.size] < rank[path.size] + found:
+                    _write_next(ptr, col, path, code, reach, ends, rank[path.size], output)
+                rank[path.size] += found
+                rank[0] += found
+                position[place] = ptr[vertex]
         else:
             place -= 1
         place, vertex = _next_vertex(ptr, col, path, position, code, place)
     at[1], at[2] = place, vertex
     return steps
+
+
+@njit(nogil=True, cache=True, forceinline=True)
+def _count_ends(ptr: IntArray, code: CountArray, reach: CountArray, ends: CountArray, vertex: int) -> int:
+    found = 0
+    for position in range(ptr[vertex], ptr[vertex] + reach[vertex]):
+        found += code[ends[position]] == 1
+    return found
+
+
+@njit(nogil=True, cache=True, forceinline=True)
+def _count_next(
+    ptr: IntArray, col: IntArray, code: CountArray, reach: CountArray, ends: CountArray, vertex: int, start: int
+) -> tuple[int, int]:
+    # The ends of all that may follow the vertex as the last but one, and how many were read. A loop of its own: the
+    # search spends its time here.
+    found = read = 0
+    for position in range(ptr[vertex + 1] - 1, ptr[vertex] - 1, -1):
+        other = col[position]
+        if other <= start:
+            break
+        if code[other] == 2 and reach[other] > 0:
+            found += _count_ends(ptr, code, reach, ends, other)
+            read += reach[other]
+    return found, read
 
 
 @njit(nogil=True, cache=True, forceinline=True)
@@ -186,13 +225,13 @@ def _add(ptr: IntArray, col: IntArray, vertex: int, start: int, counter: CountAr
 
 
 @njit(nogil=True, cache=True, forceinline=True)
-def _count_ends(ptr: IntArray, col: IntArray, code: CountArray, vertex: int, second: int) -> int:
-    found = 0
+def _add_end(ptr: IntArray, col: IntArray, vertex: int, start: int, reach: CountArray, ends: CountArray) -> None:
     for position in range(ptr[vertex + 1] - 1, ptr[vertex] - 1, -1):
-        if col[position] <= second:
+        other = col[position]
+        if other <= start:
             break
-        found += code[col[position]] == 1
-    return found
+        ends[ptr[other] + reach[other]] = vertex
+        reach[other] += 1
 
 
 @njit(nogil=True, cache=True, forceinline=True)
@@ -211,23 +250,39 @@ def _next_vertex(
 
 
 @njit(nogil=True, cache=True)
-def _write(ptr: IntArray, col: IntArray, cycle: IntArray, code: CountArray, rank: int, output: Output) -> None:
-    # `cycle` lacks its last vertex; the choices for it have consecutive ranks.
+def _write_next(
+    ptr: IntArray, col: IntArray, path: IntArray, code: CountArray, reach: CountArray, ends: CountArray, rank: int,
+    output: Output,
+) -> None:  # fmt: skip
+    vertex = path[path.size - 3]
+    for position in range(ptr[vertex + 1] - 1, ptr[vertex] - 1, -1):
+        other = col[position]
+        if other <= path[0]:
+            break
+        if code[other] == 2 and reach[other] > 0:
+            path[path.size - 2] = other
+            rank = _write(ptr, path, code, reach, ends, rank, output)
+
+
+@njit(nogil=True, cache=True)
+def _write(
+    ptr: IntArray, cycle: IntArray, code: CountArray, reach: CountArray, ends: CountArray, rank: int, output: Output
+) -> int:
+    # `cycle` lacks its last vertex; the choices for it have consecutive ranks, from `rank` on.
     wanted, offset, rows, label = output.wanted, output.offset, output.rows, output.label
     cursor, stop, picks = output.cursor, output.stop, output.picks
-    length, second = cycle.size, cycle[1]
+    length = cycle.size
     vertex = cycle[length - 2]
-    for position in range(ptr[vertex + 1] - 1, ptr[vertex] - 1, -1):
-        if col[position] <= second:
-            break
-        if code[col[position]] == 1:
+    for position in range(ptr[vertex], ptr[vertex] + reach[vertex]):
+        if code[ends[position]] == 1:
             if wanted[length] == rank:
-                cycle[length - 1] = col[position]
+                cycle[length - 1] = ends[position]
                 _write_row(cycle, rows, offset[length], label)
                 offset[length] += length
                 cursor[length] += 1
                 wanted[length] = _next_rank(cursor[length], stop[length], picks)
             rank += 1
+    return rank
 
 
 @njit(nogil=True, cache=True, forceinline=True)
