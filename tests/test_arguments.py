@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from latopo._arguments import Chance, Count, Size, check_dense, checked
+from latopo._arguments import Chance, Count, Size, all_finite, check_dense, checked
 from latopo.errors import LatopoError
 
 
@@ -70,3 +70,15 @@ def test_numbers_within_bounds(value, fits):
     else:
         with pytest.raises(LatopoError, match="drop: p must be a finite number of at least 0 and below 1, got"):
             drop(value)
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.float32, torch.float64])
+def test_one_entry_that_is_not_finite_is_seen(dtype):
+    x = torch.full((50, 20), torch.finfo(dtype).max, dtype=dtype)  # their sum is infinite
+    assert all_finite(x)
+    assert all_finite(x[:0])
+    for value in (torch.nan, torch.inf, -torch.inf):
+        wrong = torch.zeros(50, 20, dtype=dtype)
+        wrong[-1, -1] = value
+        assert not all_finite(wrong)
+    assert not all_finite(torch.tensor([torch.inf, -torch.inf], dtype=dtype))

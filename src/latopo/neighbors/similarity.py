@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from latopo._arguments import check_dense
+from latopo._arguments import all_finite, check_dense
 from latopo.errors import LatopoError
 
 __all__ = [
@@ -28,8 +28,8 @@ def check_points(caller: str, name: str, points: Tensor) -> None:
         )
     if points.size(1) == 0:
         raise LatopoError(f"{caller}: {name} has no columns, got shape {tuple(points.shape)}")
-    bad = ~torch.isfinite(points).all(1)
-    if bool(bad.any()):
+    if not all_finite(points):
+        bad = ~points.isfinite().all(1)
         raise LatopoError(
             f"{caller}: {name} has NaN or infinite entries in {int(bad.sum())} rows, "
             f"first in row {int(bad.nonzero()[0])}; impute or drop them"

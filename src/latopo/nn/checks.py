@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor
 
-from latopo._arguments import check_dense, check_tensor
+from latopo._arguments import all_finite, check_dense, check_tensor
 from latopo._compile import uncompiled
 from latopo.complex.canonical import edge_keys
 from latopo.cycles.simple_graph import check_edge_index
@@ -69,9 +69,9 @@ def check_weight(caller: str, name: str, weight: Tensor | None, count: int) -> N
 def check_finite(caller: str, x: Tensor) -> None:
     """Raise if a row of x, dense or sparse CSR, has a NaN or infinite entry; the first such row is named."""
     values = x.values() if x.layout == torch.sparse_csr else x
-    wrong = ~torch.isfinite(values)
-    if not bool(wrong.any()):
+    if all_finite(values):
         return
+    wrong = ~values.isfinite()
     if x.layout == torch.sparse_csr:
         row = int(torch.searchsorted(x.crow_indices(), wrong.nonzero()[0, 0], right=True)) - 1
     else:

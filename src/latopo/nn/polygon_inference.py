@@ -6,7 +6,7 @@ from typing import Literal, NamedTuple
 import torch
 from torch import Tensor, nn
 
-from latopo._arguments import Alpha, AtLeastOne, checked
+from latopo._arguments import Alpha, AtLeastOne, all_finite, checked
 from latopo._compile import refuse_script, uncompiled
 from latopo._modes import unwatched
 from latopo._precision import widen
@@ -182,7 +182,7 @@ class PolygonInference(nn.Module):
         """Score the candidates, and choose among them."""
         # Half precision has too few digits for the statistics: by the rule below most scores would count as equal.
         scores = self.scores(widen(x_aux), edge_index, candidates)
-        if not bool(torch.isfinite(scores.detach()).all()):
+        if not all_finite(scores):
             raise LatopoError(
                 f"PolygonInference: the scores of the cycles are not finite; the auxiliary features reach "
                 f"{float(x_aux.detach().abs().max()):.3g}, scale the input"
