@@ -156,7 +156,16 @@ def test_anchors_and_rows_are_both_counted(latopo, tmp_path):
     arguments = ("--target", "species", "--max-anchors", "20", "--out", "run", "--epochs", "3")
     code, out, _ = latopo("fit", "t.csv", *arguments)
     assert code == 0
-    assert "over 20 rows; the other 12 training rows were left out (--max-anchors)" in out
+    assert "over 20 rows; 12 other training rows were left out (--max-anchors)" in out
+
+
+def test_rows_that_are_equal_are_told_from_rows_that_are_left_out(latopo, tmp_path):
+    header, *rows = to_text(flower_rows(40)).splitlines()
+    (tmp_path / "t.csv").write_text("\n".join([header, *rows, *rows]) + "\n")
+    arguments = ("--target", "species", "--epochs", "3", "--overwrite", "--out", "run", "--test-fraction", "0")
+    assert "over 40 rows; 40 other training rows equal one of these\n" in latopo("fit", "t.csv", *arguments)[1]
+    out = latopo("fit", "t.csv", *arguments, "--max-anchors", "30")[1]
+    assert "over 30 rows; 30 other training rows equal one of these; 20 other training rows were left out" in out
 
 
 def test_one_held_out_row_gives_no_score(latopo, tmp_path):

@@ -365,7 +365,7 @@ def test_an_approximate_fit_answers_queries_one_by_one():
 
 
 def test_beyond_the_limit_a_part_is_fitted_and_said(monkeypatch, capsys):
-    monkeypatch.setattr("latopo.estimators.base.MOST_ANCHORS", 40)
+    monkeypatch.setattr("latopo.estimators.base._MOST_ANCHORS", 40)
     X, y = many(90)
     fitted = DCMClassifier(random_state=0, max_epochs=2, verbose=1).fit(X, y)
     assert "90 rows: a random 40 of them are fitted (max_anchors)" in capsys.readouterr().err

@@ -145,15 +145,14 @@ def _draw(result: "FitResult", path: Path) -> bool:
 
 
 def _report(metrics: dict[str, Any], folder: Path, picture: bool, quiet: bool) -> None:
-    from latopo.estimators.base import MOST_ANCHORS
     from latopo.table.scores import score_lines
 
     if not quiet:
-        learned, rows = metrics["learned_rows"], metrics["training_rows"]
-        full = isinstance(metrics["max_anchors"], int) or learned == MOST_ANCHORS
-        why = "were left out (--max-anchors)" if full else "equal one of these"
-        left = f"; the other {rows - learned:,} training rows {why}" if learned < rows else ""
-        typer.echo(f"{metrics['edges']:,} edges and {metrics['polygons']:,} polygons over {learned:,} rows{left}")
+        learned, left = metrics["learned_rows"], metrics["left_out_rows"]
+        equal = metrics["training_rows"] - learned - left
+        others = {"equal one of these": equal, "were left out (--max-anchors)": left}
+        told = "".join(f"; {count:,} other training rows {why}" for why, count in others.items() if count)
+        typer.echo(f"{metrics['edges']:,} edges and {metrics['polygons']:,} polygons over {learned:,} rows{told}")
         typer.echo(f"run: {folder}" + (f"; picture: {folder / 'complex.png'}" if picture else ""))
     held_out = metrics["held_out_rows"]
     if "held_out" not in metrics:

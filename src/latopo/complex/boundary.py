@@ -11,7 +11,7 @@ from torch import Tensor
 
 from latopo._arguments import checked
 from latopo._compile import is_traced
-from latopo.complex.canonical import sides
+from latopo.complex.canonical import edge_keys, find_edges, sides
 from latopo.errors import LatopoError, TooManyCellsError
 
 if TYPE_CHECKING:
@@ -35,7 +35,8 @@ def polygon_sides(cx: "CellComplex") -> tuple[Tensor, Tensor]:
     # With the output size a GPU need not be asked for the sum of the lengths.
     polygon = polygon.repeat_interleave(cx.polygon_lengths, output_size=pairs.size(1))
     sign = (pairs[0] < pairs[1]).to(torch.int8) * 2 - 1
-    return torch.stack([cx._find_edges(pairs), polygon]), sign
+    edge = find_edges(edge_keys(cx.edge_index, cx.num_nodes), pairs, cx.num_nodes)
+    return torch.stack([edge, polygon]), sign
 
 
 def _is_compact(cx: "CellComplex") -> bool:

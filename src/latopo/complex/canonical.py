@@ -133,6 +133,18 @@ def find_keys(keys: Tensor, wanted: Tensor) -> Tensor:
     return torch.where(keys[position] == wanted, position, -1)
 
 
+def find_edges(keys: Tensor, pairs: Tensor, num_nodes: int) -> Tensor:
+    """Number of the edge between each pair of nodes [2, K], given the edges' ``keys``; −1 where there is none.
+
+    Example:
+        >>> keys = edge_keys(torch.tensor([[0, 1], [1, 2]]), num_nodes=3)
+        >>> find_edges(keys, torch.tensor([[2, 2], [1, 7]]), num_nodes=3)
+        tensor([ 1, -1])
+    """
+    inside = ((pairs >= 0) & (pairs < num_nodes)).all(dim=0)
+    return torch.where(inside, find_keys(keys, edge_keys(pairs, num_nodes)), -1)
+
+
 def sides(rows: Tensor) -> Tensor:
     """The sides of polygons as vertex pairs: [P, k] → [2, P·k], polygon by polygon, along the listed cycle.
 

@@ -26,7 +26,7 @@ from latopo.complex import (
 )
 from latopo.complex import boundary as matrices
 from latopo.complex import persistence as persistent
-from latopo.complex.canonical import Cells, canonicalize, edge_keys, find_keys
+from latopo.complex.canonical import Cells, canonicalize, edge_keys, find_edges
 from latopo.complex.cell_input import ArrayLike, Polygons, read_cells, read_whole
 from latopo.errors import LatopoError
 
@@ -221,12 +221,8 @@ class CellComplex:
         if pairs.dtype not in (torch.int64, torch.int32) or pairs.dim() != 2 or pairs.size(0) != 2:
             came = f"{pairs.dtype} {list(pairs.shape)}"
             raise LatopoError(f"CellComplex.edge_ids: pairs must be whole numbers of shape [2, K], got {came}")
-        return self._find_edges(pairs)
-
-    def _find_edges(self, pairs: Tensor) -> Tensor:
         keys = self._once("keys", lambda cx: edge_keys(cx.edge_index, cx.num_nodes))
-        inside = ((pairs >= 0) & (pairs < self.num_nodes)).all(dim=0)
-        return torch.where(inside, find_keys(keys, edge_keys(pairs, self.num_nodes)), -1)
+        return find_edges(keys, pairs, self.num_nodes)
 
     def _once(self, name: str, compute: Callable[["CellComplex"], Derived]) -> Derived:
         if name not in self._derived:

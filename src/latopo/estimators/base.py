@@ -30,7 +30,7 @@ from latopo.nn.checks import simple_edges
 from latopo.settings import checked_fields, names_of
 from latopo.training import TrainingSettings, plain_torch, seeded, train
 
-__all__ = ["MOST_ANCHORS", "DCMEstimator"]
+__all__ = ["DCMEstimator"]
 
 FloatArray = NDArray[np.float64]
 
@@ -42,7 +42,7 @@ _MANY = 1_000  # labelled rows
 _BLOCK = 2**12  # queries at a time
 _TIED = 2**8  # queries at a time whose ties are taken away one by one
 _ANSWERED = 2**16  # rows whose answers are held at a time
-MOST_ANCHORS = 100_000  # rows that make the complex at most, unless max_anchors says otherwise
+_MOST_ANCHORS = 100_000  # rows that make the complex at most, unless max_anchors says otherwise
 _CERTIFIED, _APPROXIMATE = 10_000, 30_000  # rows up to which all pairs are compared, and neighbours are certified
 
 
@@ -191,7 +191,7 @@ class DCMEstimator(BaseEstimator):
         self, labelled: NDArray[np.bool_], classes: NDArray[Any] | None, random: np.random.RandomState
     ) -> NDArray[np.int64]:
         """The nodes that make the complex: all, or a random part, labelled ones first, with each class its share."""
-        most = MOST_ANCHORS if self.max_anchors == "auto" else self.max_anchors
+        most = _MOST_ANCHORS if self.max_anchors == "auto" else self.max_anchors
         if most is None or len(labelled) <= most:
             return np.arange(len(labelled))
         if self.verbose and self.max_anchors == "auto":
@@ -217,6 +217,7 @@ class DCMEstimator(BaseEstimator):
         place = number[node]
         answers[place >= 0] = prediction.numpy()[place[place >= 0]]
         left = np.flatnonzero(place < 0)
+        self._left_out = left.size
         for start, stop in row_blocks(left.size, _ANSWERED):
             answers[left[start:stop]] = self._join(X[left[start:stop]]).prediction.numpy()
         return answers
