@@ -58,9 +58,11 @@ def test_only_large_sets_have_settings_of_their_own():
         assert default_settings("dcm-released", dataset, "honest") == (sample if large else {})
         assert default_settings("dcm", dataset, "paper") == (sample if large else {})
         assert default_settings("topk-dcm", dataset, "paper") == {}
-        for other in ("mlp", "dcm-plus", "dcm-fused"):
+        for other in ("mlp", "gcn", "dgm-e", "dcm-fused"):
             assert default_settings(other, dataset, "paper") == {}
-        assert default_settings("dcm-plus", dataset, "honest") == (decay if large else {})
+        for ours in ("dcm-plus", "dcm-judged"):
+            assert default_settings(ours, dataset, "honest") == (decay | sample if large else {})
+        assert default_settings("mlp", dataset, "honest") == (decay if large else {})
 
 
 def test_only_what_departs_from_a_default_is_named():

@@ -36,7 +36,8 @@ _LARGE = ("pubmed", "cs", "physics")
 def default_settings(model: str, dataset: str, protocol: Protocol) -> dict[str, Any]:
     """Settings of the reproduction on the three large graphs, where the usual ones are costly.
 
-    The weight decay is fixed, and the paper's systems take the deviations of a row from a sample of its columns.
+    The weight decay is fixed, and networks that choose by entmax take the deviations of a row from a sample of its
+    columns.
     """
     if dataset not in _LARGE:
         return {}
@@ -44,7 +45,7 @@ def default_settings(model: str, dataset: str, protocol: Protocol) -> dict[str, 
     settings: dict[str, Any] = {}
     if protocol != "paper" and system.weight_decay is None:
         settings["weight_decay"] = 5e-4
-    if system.role == "paper" and isinstance(system.settings, NetSettings) and _chooses_by_entmax(system.settings):
+    if isinstance(system.settings, NetSettings) and _chooses_by_entmax(system.settings):
         settings["search"] = "auto"
     return settings
 

@@ -33,8 +33,8 @@ _CAPTION = (
     "score over the epochs is reported, as in the paper's released experiments; it is optimistic. Runs have the "
     "paper's 200 epochs, 100 on Physics and the heterophilic sets; every third and the last are evaluated. The weight "
     "decay is chosen per fold among 1e-4, 5e-4 and 5e-3 on that fold's validation chunk, after a third of the epochs; "
-    "under paper, and on PubMed, CS and Physics, it is 5e-4. There dcm, dcm-all and dcm-released standardise a row "
-    "of distances by a sample of 512 of them. Δ is ours minus the paper's printed number. Features: "
+    "under paper, and on PubMed, CS and Physics, it is 5e-4. There networks that choose edges by entmax "
+    "standardise a row of distances by a sample of 512 of them. Δ is ours minus the paper's printed number. Features: "
     "Planetoid (Cora, CiteSeer, PubMed) row-normalised, all others raw 0/1, the same for every model."
 )
 _PATIENT_CAPTION = (
