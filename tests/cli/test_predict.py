@@ -246,3 +246,14 @@ def test_a_bad_row_in_a_later_block_leaves_no_file(run, predict, tmp_path, monke
     assert code == 2
     assert "line 4 has 2 cells" in err
     assert not (tmp_path / "out.csv").exists()
+
+
+def test_a_terminal_counts_the_rows(run, predict, tmp_path, monkeypatch):
+    (tmp_path / "new.csv").write_text("size,day,colour\n" + "1,2024-02-01,red\n" * 9)
+    quiet = predict(run, tmp_path / "new.csv", "--out", tmp_path / "out.csv")
+    monkeypatch.setattr("latopo.cli.predict._ROWS", 3)
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    shown = predict(run, tmp_path / "new.csv", "--out", tmp_path / "out.csv", "--overwrite")
+    assert quiet[2] == ""
+    assert shown[:2] == quiet[:2]
+    assert "9 rows predicted" in shown[2]

@@ -1,5 +1,7 @@
 """``latopo predict``: new rows join a fitted complex."""
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -45,11 +47,25 @@ def predict(
     fitted = read_run(run)
     targets, described = _targets(run, fitted), _descriptions(run, fitted)
     form, done = "%.6f" if fitted.settings["task"] == "classification" else None, 0
-    with atomic_path(path) as draft:
+    with atomic_path(path) as draft, _counter() as count:
         for frame in read_blocks(file, encoding, _ROWS):
             write_csv(draft, _predictions(fitted, targets, described, frame, done, effects), form, append=done > 0)
             done += len(frame)
+            count(len(frame))
     typer.echo(f"{done:,} rows predicted: {path}")
+
+
+@contextmanager
+def _counter() -> Iterator[Callable[[int], None]]:
+    """Give what to tell how many more rows are done; a terminal shows their number and the time."""
+    from rich.console import Console
+    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    console = Console(stderr=True)
+    columns = SpinnerColumn(), TextColumn("{task.completed:,.0f} rows predicted"), TimeElapsedColumn()
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
+        task = progress.add_task("", total=None)
+        yield lambda rows: progress.advance(task, rows)
 
 
 def _targets(run: Path, fitted: "FittedRun") -> list[Any]:
