@@ -1,11 +1,13 @@
 import math
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 import torch
 
 from latopo import entmax_neighbors
 from latopo.errors import LatopoError, TooManyCellsError
-from latopo.neighbors import get_similarity, topk_neighbors
+from latopo.neighbors import SquaredEuclidean, get_similarity, topk_neighbors
+from latopo.neighbors.cell_index import CellIndex
 from latopo.nn import BudgetSampler, EdgeSampler, EntmaxSampler, TopKSampler
 
 EUCLIDEAN = get_similarity("euclidean")
@@ -330,3 +332,26 @@ def test_the_search_is_kept_and_reported():
     assert torch.equal(rows.col, exact.col)
     assert BudgetSampler(10.0, sampler).search_report() is sampler.search_report()
     assert TopKSampler().search_report() is None
+
+
+def test_the_cells_of_the_anchors_are_made_once(monkeypatch):
+    """Queries come in blocks, and threads may ask at the same time; the answers are those of an exact search."""
+    made, init = [], CellIndex.__init__
+    monkeypatch.setattr(CellIndex, "__init__", lambda index, *rest: made.append(1) or init(index, *rest))
+    monkeypatch.setattr("latopo.neighbors.candidates._CELLS_FROM", 1000)
+    generator = torch.Generator().manual_seed(0)
+    centres = 20 * torch.randn(40, 6, generator=generator, dtype=torch.float64)
+    points = centres.repeat(100, 1) + torch.randn(4000, 6, generator=generator, dtype=torch.float64)
+    anchors, blocks = points[:2000], [points[2000:3100], points[2900:]]
+    sampler, exact = (EntmaxSampler(60.0, search=how) for how in ("approximate", "exact"))
+    similarity = SquaredEuclidean()
+    expected = [exact.join(block, anchors, similarity) for block in blocks]
+    first = sampler.join(blocks[0], anchors.clone(), similarity)
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(lambda at: sampler.join(blocks[at % 2], anchors.clone(), similarity), range(8)))
+    assert len(made) == 1
+    for at, rows in enumerate([first, *found[1:]]):
+        assert torch.equal(rows.ptr, expected[at % 2].ptr)
+        assert torch.equal(rows.col, expected[at % 2].col)
+    sampler.join(blocks[0], points[1:2001], similarity)  # other anchors
+    assert len(made) == 2

@@ -60,6 +60,8 @@ class Outcome(NamedTuple):
 class CandidateSearch:
     """Finds the support of rows among the nearest columns, and remembers them for the next call if told to.
 
+    Cells are kept in any case, for calls with the same columns.
+
     Attributes:
         approximate: take rows that the visited cells certify alone, without proof for the others.
         reuse: whether candidates are remembered.
@@ -70,8 +72,7 @@ class CandidateSearch:
     reuse: bool = False
     seed: int = 0
     _memory: Memory | None = field(default=None, repr=False)
-    _cells: CellIndex | None = field(default=None, repr=False)
-    _cell_columns: Tensor | None = field(default=None, repr=False)
+    _cells: tuple[Tensor, CellIndex] | None = field(default=None, repr=False)
     _room: float = field(default=_ROOM, repr=False)
 
     def find(self, rows: Rows, todo: Tensor, counter: EdgeCounter) -> Outcome:
@@ -182,15 +183,16 @@ class CandidateSearch:
         return options[costs.index(min(costs))]
 
     def _cell_index(self, columns: Tensor, inner: bool) -> CellIndex:
-        """Cells of these columns: those at hand if they are the same, else around the same centroids if possible."""
-        before, self._cell_columns = self._cell_columns, columns
-        if self._cells is not None and before is not None and before.shape == columns.shape:
-            if self._cells.inner == inner and torch.equal(before, columns):
-                return self._cells
-            self._cells = CellIndex(columns, inner, self.seed, self._cells.centroids)
-        else:
-            self._cells = CellIndex(columns, inner, self.seed)
-        return self._cells
+        """Cells of these columns: those at hand if they are the same, else around the same centroids if reused."""
+        centroids = None
+        if self._cells is not None and self._cells[0].shape == columns.shape:
+            before, index = self._cells
+            if index.inner == inner and torch.equal(before, columns):
+                return index
+            centroids = index.centroids if self.reuse else None
+        index = CellIndex(columns, inner, self.seed, centroids)
+        self._cells = columns, index  # at once: queries may come from several threads
+        return index
 
 
 def measured_recall(rows: Rows, searched: Tensor, ptr: Tensor, col: Tensor, width: int) -> float:

@@ -169,9 +169,9 @@ class NeighborSearch:
         return self.reuse and not torch.is_inference_mode_enabled()
 
     def _candidate_search(self, approximate: bool) -> CandidateSearch:
-        if not self._remembers():
+        if self.reuse and not self._remembers():
             return CandidateSearch(approximate, seed=self.seed)
-        return self._candidates.setdefault(approximate, CandidateSearch(approximate, reuse=True, seed=self.seed))
+        return self._candidates.setdefault(approximate, CandidateSearch(approximate, self.reuse, seed=self.seed))
 
     def _recall(self, rows: Rows, counter: EdgeCounter) -> Scan | None:
         """The answer of the last call, if these are its rows, as in the step after an evaluation."""
