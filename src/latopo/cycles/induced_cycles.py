@@ -117,8 +117,8 @@ def sample_induced_cycles(
 class CycleMemory:
     """The graph of the last search with its cycles: an evaluation and the training step after it have the same one.
 
-    Another graph is searched once, not twice (to count, and to write), if the cycles of each block fit into room for
-    half as many again as the last graph had there.
+    A graph is searched once, not twice (to count, and to write), if the cycles of each block fit into room for half as
+    many again as the last graph had there; the first graph gets room for six of each length per edge.
 
     Attributes:
         cycles: all cycles of that graph, if they were wanted.
@@ -143,8 +143,9 @@ class CycleMemory:
         The options are those of the count: the largest length and the two limits.
         """
         if self._counted is None or not self._knows(edge_index, (num_nodes, *options)):
-            before = None if self._counted is None else self._counted.counts
-            counted = _count(simple_graph(edge_index, num_nodes), *options, before=before)
+            graph = simple_graph(edge_index, num_nodes)
+            before = _guess(graph, options[0]) if self._counted is None else self._counted.counts
+            counted = _count(graph, *options, before=before)
             self._key, self._counted, self.cycles = (edge_index.clone(), (num_nodes, *options)), counted, None
         return self._counted
 
@@ -274,6 +275,12 @@ def _met(counts: IntArray, room: IntArray, ends: IntArray, written: list[IntArra
         taken = zip(written, ends[:, length - 1], counts[:, length], strict=True)
         met[length] = np.concatenate([rows[at : at + n * length] for rows, at, n in taken]).reshape(-1, length)
     return met
+
+
+def _guess(graph: SimpleGraph, max_length: int) -> IntArray:
+    """Counts as if there were four cycles of each length per edge, one row for all blocks, [1, longest + 1]."""
+    longest = _longest(graph, max_length)
+    return np.full((1, longest + 1), 2 * _block(graph, longest))
 
 
 def _room(counts: IntArray, before: IntArray | None) -> IntArray:
