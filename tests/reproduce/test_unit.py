@@ -1,3 +1,4 @@
+import json
 import pickle
 from dataclasses import replace
 
@@ -90,3 +91,9 @@ def test_a_unit_in_words():
 def test_what_cannot_be_run_has_no_key():
     with pytest.raises(LatopoError, match="model gcn needs a graph"):
         _ = unit(model="gcn").key
+
+
+@pytest.mark.parametrize("model", ["mlp", "dcm", "dcm-fused"])
+def test_resolved_settings_are_what_is_read_from_a_store(model):
+    found = Unit(model, "cora", graph=False, protocol="honest", fold=0).resolved()
+    assert json.loads(json.dumps(found)) == found

@@ -94,4 +94,5 @@ class Unit:
 def _resolved(dataset: str, model: str, graph: bool, protocol: Protocol, settings: str) -> Hashed:
     """What settings, given as JSON, come to; the folds and seeds of a run share one answer."""
     resolved = Run(dataset, model, graph, protocol, settings=json.loads(settings)).resolved()
-    return Hashed({name: value for name, value in resolved.items() if name != "seed"})
+    # In JSON's types, in which it is read again: a tuple would differ from the list that it becomes.
+    return Hashed(json.loads(json.dumps({name: value for name, value in resolved.items() if name != "seed"})))
