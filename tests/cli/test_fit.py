@@ -168,6 +168,16 @@ def test_rows_that_are_equal_are_told_from_rows_that_are_left_out(latopo, tmp_pa
     assert "over 30 rows; 30 other training rows equal one of these; 20 other training rows were left out" in out
 
 
+def test_rows_without_weight_are_told_from_rows_that_are_left_out(latopo, tmp_path):
+    header, *rows = to_text(flower_rows(40)).splitlines()
+    weighted = [f"{row},{int(at % 4 > 0)}" for at, row in enumerate(rows)]
+    (tmp_path / "t.csv").write_text("\n".join([f"{header},w", *weighted]) + "\n")
+    arguments = ("--target", "species", "--weight", "w", "--epochs", "3", "--out", "run", "--test-fraction", "0")
+    code, out, _ = latopo("fit", "t.csv", *arguments)
+    assert code == 0
+    assert "over 30 rows; 10 other training rows have no weight\n" in out
+
+
 def test_one_held_out_row_gives_no_score(latopo, tmp_path):
     rows = [[*cells, str(at * 0.37) if at % 6 == 0 else ""] for at, cells in enumerate(flower_rows(40))]
     (tmp_path / "t.csv").write_text(to_text(rows, [*HEADER, "y"]))

@@ -249,11 +249,14 @@ def test_a_bad_row_in_a_later_block_leaves_no_file(run, predict, tmp_path, monke
 
 
 def test_a_terminal_counts_the_rows(run, predict, tmp_path, monkeypatch):
-    (tmp_path / "new.csv").write_text("size,day,colour\n" + "1,2024-02-01,red\n" * 9)
+    (tmp_path / "new.csv").write_text("size,day,colour,more\n" + "1,2024-02-01,red,x\n" * 9)
     quiet = predict(run, tmp_path / "new.csv", "--out", tmp_path / "out.csv")
     monkeypatch.setattr("latopo.cli.predict._ROWS", 3)
     monkeypatch.setenv("FORCE_COLOR", "1")
     shown = predict(run, tmp_path / "new.csv", "--out", tmp_path / "out.csv", "--overwrite")
-    assert quiet[2] == ""
+    note = "columns that the fit did not use are ignored: 'more'\n"
+    assert quiet[2] == note
     assert shown[:2] == quiet[:2]
+    assert note in shown[2]
+    assert f":00{note}" not in shown[2]  # beside the counter
     assert "9 rows predicted" in shown[2]

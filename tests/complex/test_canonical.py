@@ -7,6 +7,7 @@ from latopo.complex.canonical import (
     canonical_cycles,
     canonicalize,
     edge_keys,
+    find_edges,
     find_keys,
     lexicographic_order,
     match_rows,
@@ -110,3 +111,9 @@ def test_match_rows_equals_set_intersection(left: set[tuple[int, ...]], right: s
     assert torch.equal(a[match[0]], b[match[1]])
     assert {tuple(row) for row in a[match[0]].tolist()} == left & right
     assert match.size(1) == len(left & right)
+
+
+def test_keys_of_short_integers_do_not_overflow() -> None:
+    edges = torch.stack([torch.arange(99_999), torch.arange(1, 100_000)])
+    pairs = torch.tensor([[50_000, 99_000], [50_001, 99_001]], dtype=torch.int32)
+    assert find_edges(edge_keys(edges, 100_000), pairs, 100_000).tolist() == [50_000, 99_000]

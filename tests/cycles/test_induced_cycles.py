@@ -2,6 +2,7 @@ import importlib
 from collections import Counter
 
 import networkx as nx
+import numpy as np
 import pytest
 import torch
 from hypothesis import given, settings
@@ -296,3 +297,9 @@ def test_cycles_are_written_down_while_they_are_counted(block, twice, budget, mo
         assert torch.equal(again[length], theirs[length])
     denser = edges_of(nx.gnm_random_graph(60, 900, seed=2))
     assert found(denser, memory=memory)[1] == found(denser)[1]  # more than there was room for
+
+
+def test_a_great_length_gets_no_room():
+    module = importlib.import_module("latopo.cycles.induced_cycles")
+    length = 3_200_000  # squared, times the edges, it is beyond 64 bits
+    assert not module._room(np.zeros((1, length + 1), np.int64), np.full((1, length + 1), 1_600_000)).any()

@@ -6,7 +6,7 @@ import torch
 
 from latopo import entmax_neighbors
 from latopo.errors import LatopoError, TooManyCellsError
-from latopo.neighbors import SquaredEuclidean, get_similarity, topk_neighbors
+from latopo.neighbors import NeighborSearch, SquaredEuclidean, get_similarity, topk_neighbors
 from latopo.neighbors.cell_index import CellIndex
 from latopo.nn import BudgetSampler, EdgeSampler, EntmaxSampler, TopKSampler
 
@@ -347,11 +347,23 @@ def test_the_cells_of_the_anchors_are_made_once(monkeypatch):
     similarity = SquaredEuclidean()
     expected = [exact.join(block, anchors, similarity) for block in blocks]
     first = sampler.join(blocks[0], anchors.clone(), similarity)
+    faiss = pytest.importorskip("faiss")
+    before = faiss.cvar.distance_compute_blas_query_bs
     with ThreadPoolExecutor(4) as pool:
         found = list(pool.map(lambda at: sampler.join(blocks[at % 2], anchors.clone(), similarity), range(8)))
     assert len(made) == 1
-    for at, rows in enumerate([first, *found[1:]]):
+    assert faiss.cvar.distance_compute_blas_query_bs == before
+    for at, rows in enumerate([*found, first]):
         assert torch.equal(rows.ptr, expected[at % 2].ptr)
         assert torch.equal(rows.col, expected[at % 2].col)
     sampler.join(blocks[0], points[1:2001], similarity)  # other anchors
     assert len(made) == 2
+
+
+def test_queries_follow_a_search_that_is_replaced():
+    sampler, points = EntmaxSampler(5.0), cloud(60)
+    sampler.join(points[:10], points[10:], EUCLIDEAN)
+    assert sampler._asked.method == "exact"
+    sampler.search = NeighborSearch("certified")
+    sampler.join(points[:10], points[10:], EUCLIDEAN)
+    assert sampler._asked.method == "certified"

@@ -148,9 +148,9 @@ def _report(metrics: dict[str, Any], folder: Path, picture: bool, quiet: bool) -
     from latopo.table.scores import score_lines
 
     if not quiet:
-        learned, left = metrics["learned_rows"], metrics["left_out_rows"]
-        equal = metrics["training_rows"] - learned - left
-        others = {"equal one of these": equal, "were left out (--max-anchors)": left}
+        learned, left, weightless = (metrics[f"{name}_rows"] for name in ("learned", "left_out", "weightless"))
+        equal = metrics["training_rows"] - learned - left - weightless
+        others = {"equal one of these": equal, "were left out (--max-anchors)": left, "have no weight": weightless}
         told = "".join(f"; {count:,} other training rows {why}" for why, count in others.items() if count)
         typer.echo(f"{metrics['edges']:,} edges and {metrics['polygons']:,} polygons over {learned:,} rows{told}")
         typer.echo(f"run: {folder}" + (f"; picture: {folder / 'complex.png'}" if picture else ""))

@@ -1,5 +1,6 @@
 """``latopo predict``: new rows join a fitted complex."""
 
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -121,7 +122,7 @@ def _predictions(
         notes.append(f"columns that the fit did not use are ignored: {', '.join(map(repr, sorted(ignored)[:10]))}")
     where = f"from row {before + 1:,} on: " if before else ""
     for note in notes:
-        typer.echo(one_line(f"{where}{note}"), err=True)
+        print(one_line(f"{where}{note}"), file=sys.stderr)  # as it stands now: a live counter has its own
     estimator = fitted.estimator
     if fitted.settings["task"] == "classification":
         probabilities, ties = estimator.predict_with_ties(X)

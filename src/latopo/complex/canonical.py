@@ -116,7 +116,7 @@ def edge_keys(edge_index: Tensor, num_nodes: int) -> Tensor:
         >>> edge_keys(torch.tensor([[0, 2], [1, 1]]), num_nodes=3)
         tensor([1, 5])
     """
-    low, high = torch.minimum(*edge_index), torch.maximum(*edge_index)
+    low, high = torch.minimum(*edge_index).long(), torch.maximum(*edge_index).long()
     return low * max(num_nodes, 1) + high
 
 

@@ -14,8 +14,8 @@ that the searches from one hub can run on several threads. What the functions sh
 - ``rank`` [max_length + 1]: how many cycles of each length were met before; entry 0: how many this block met.
 - ``at`` [3]: where the search stands: the position of the first step (−1: none yet), the place on the path at which it
   goes on (0: the path is done) and the vertex to put there. All that a search knows is in arrays, so a kernel can
-  return after so many ``steps`` (positions of ``col`` that it read) and go on at the next call: Python answers Ctrl-C
-  and keeps count in between.
+  return after so many ``steps`` (entries of ``col`` and ``ends`` that it read) and go on at the next call: Python
+  answers Ctrl-C and keeps count in between.
 
 The arrays are passed one by one, and what runs for each vertex of a path is inlined: numba counts references, with
 atomic operations, at each call and each access to a tuple's field. That made the search three to four times slower.
@@ -178,7 +178,7 @@ def _search_from(
             position[place] = ptr[vertex + 1]
             if length + 1 == path.size:
                 found, read = _count_next(ptr, col, code, reach, ends, vertex, path[0])
-                steps -= read
+                steps -= read + 2 * (ptr[vertex + 1] - ptr[vertex])
                 if wanted[path.size] < rank[path.size] + found:
                     _write_next(ptr, col, path, code, reach, ends, rank[path.size], output)
                 rank[path.size] += found

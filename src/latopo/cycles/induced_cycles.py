@@ -21,7 +21,7 @@ Amount = Annotated[int, Bounds(0)]
 COUNT_LIMIT = 10**9
 MAX_STEPS = 5 * 10**10
 _NO_LIMIT = np.iinfo(np.int64).max
-_SLICE = 5 * 10**7  # steps between two looks at the count and at Ctrl-C: less than a tenth of a second
+_SLICE = 2 * 10**7  # steps between two looks at the count and at Ctrl-C: about a tenth of a second
 _MOST_ROOM = 2**23  # vertices of cycles that a search that counts may write down on the way
 _ALL_LENGTHS = 1000  # longest length that is listed even if the graph has fewer vertices
 
@@ -52,7 +52,7 @@ def induced_cycles(
         max_length: the largest cycle length, at least 3; no cycle has more vertices than the graph.
         max_cycles: the most cycles returned. Beyond it :class:`~latopo.errors.TooManyCellsError` names the exact count,
             or "more than 1,000,000,000" where counting stopped; with a budget counting does not stop.
-        max_steps: the most entries of adjacency lists that the search reads (minutes on one core); beyond it
+        max_steps: the most entries of lists that the search reads (minutes on one core); beyond it
             :class:`~latopo.errors.TooManyStepsError` names remedies.
         budget: return a uniform sample of this many cycles, drawn from all lengths together, if there are more.
         generator: the randomness for ``budget``. The sample depends on its state and not on the number of threads.
@@ -118,7 +118,7 @@ class CycleMemory:
     """The graph of the last search with its cycles: an evaluation and the training step after it have the same one.
 
     A graph is searched once, not twice (to count, and to write), if the cycles of each block fit into room for half as
-    many again as the last graph had there; the first graph gets room for six of each length per edge.
+    many again as the last graph had there; the first graph gets room for at least six of each length per edge.
 
     Attributes:
         cycles: all cycles of that graph, if they were wanted.
@@ -295,7 +295,8 @@ def _room(counts: IntArray, before: IntArray | None) -> IntArray:
     near = [before[np.clip(place + step, 0, len(before) - 1)] for step in (-1, 0, 1)]
     room: IntArray = np.max(near, axis=0) * 3 // 2 + 64
     room[:, :3] = 0
-    return room if int((room * np.arange(room.shape[1])).sum()) <= _MOST_ROOM else none
+    # In float64: of many vertices and a great length the whole number would be beyond 64 bits.
+    return room if (room * np.arange(room.shape[1], dtype=np.float64)).sum() <= _MOST_ROOM else none
 
 
 def _picked(met: dict[int, IntArray], picks: IntArray) -> dict[int, IntArray]:

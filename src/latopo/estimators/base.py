@@ -217,7 +217,9 @@ class DCMEstimator(BaseEstimator):
         place = number[node]
         answers[place >= 0] = prediction.numpy()[place[place >= 0]]
         left = np.flatnonzero(place < 0)
-        self._left_out = left.size
+        self._left_out = {
+            "left_out_rows": int(((place < 0) & (node >= 0)).sum()), "weightless_rows": int((node < 0).sum())
+        }  # fmt: skip
         for start, stop in row_blocks(left.size, _ANSWERED):
             answers[left[start:stop]] = self._join(X[left[start:stop]]).prediction.numpy()
         return answers

@@ -187,11 +187,11 @@ class CandidateSearch:
         centroids = None
         if self._cells is not None and self._cells[0].shape == columns.shape:
             before, index = self._cells
-            if index.inner == inner and torch.equal(before, columns):
+            if index.inner == inner and before.dtype == columns.dtype and torch.equal(before, columns):
                 return index
             centroids = index.centroids if self.reuse else None
         index = CellIndex(columns, inner, self.seed, centroids)
-        self._cells = columns, index  # at once: queries may come from several threads
+        self._cells = columns, index  # at once: queries may come from several threads; prepared, so nobody changes them
         return index
 
 

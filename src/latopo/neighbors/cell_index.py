@@ -12,8 +12,6 @@ Where clusters lie apart this certifies rows after a few cells. Where they do no
 answer is as good as the recall that is measured.
 """
 
-from threading import Lock
-
 import numpy as np
 import torch
 from torch import Tensor
@@ -66,7 +64,6 @@ class CellIndex:
             metric = faiss.METRIC_INNER_PRODUCT if inner else faiss.METRIC_L2
             self._index = faiss.IndexIVFFlat(quantizer, points.size(1), len(self.centroids), metric)
             self._index.add_core(len(points), faiss.swig_ptr(points.numpy()), None, faiss.swig_ptr(cells))
-        self._lock = Lock()
         self.quantizer = quantizer  # the index does not keep it alive
         self.radius = self._radii(points, torch.from_numpy(cells))
 
@@ -79,7 +76,7 @@ class CellIndex:
         """The ``count`` nearest columns of each point among those of the ``probes`` cells it is nearest to."""
         probes = min(probes, self.cells)
         queries = single(points)
-        with self._lock, faiss_session():  # threads may share the index, and its number of probes
+        with faiss_session():
             self._index.nprobe = probes
             near_cells, cells = self.quantizer.search(queries.numpy(), probes)
             found, near = self._index.search_preassigned(

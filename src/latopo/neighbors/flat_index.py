@@ -18,6 +18,7 @@ to do,
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from threading import RLock
 from typing import Any, NamedTuple
 
 import torch
@@ -26,6 +27,7 @@ from torch import Tensor
 __all__ = ["FlatIndex", "Nearest", "faiss_session", "rounding", "single"]
 
 # From so many queries on faiss multiplies matrices (its own start is thousands), in blocks of so many queries.
+_ALONE = RLock()  # the settings of faiss are those of the process, the probes of an index those of all who search it
 _TUNED = {"distance_compute_blas_threshold": 20, "distance_compute_blas_query_bs": 512}
 
 
@@ -45,15 +47,21 @@ class Nearest(NamedTuple):
 
 @contextmanager
 def faiss_session() -> Iterator[Any]:
-    """The faiss module with torch's number of threads; its global settings are put back afterwards."""
+    """The faiss module with torch's number of threads, for one thread at a time; settings are put back afterwards."""
     import faiss
 
+    with _ALONE, _tuned(faiss):
+        yield faiss
+
+
+@contextmanager
+def _tuned(faiss: Any) -> Iterator[None]:
     threads, before = faiss.omp_get_max_threads(), {name: getattr(faiss.cvar, name) for name in _TUNED}
     try:
         faiss.omp_set_num_threads(torch.get_num_threads())
         for name, value in _TUNED.items():
             setattr(faiss.cvar, name, value)
-        yield faiss
+        yield
     finally:
         for name, value in before.items():
             setattr(faiss.cvar, name, value)

@@ -75,7 +75,7 @@ class NeighborSearch:
 
     Args:
         method: one of the four.
-        reuse: whether candidates are kept.
+        reuse: whether candidates are kept. Cells of k-means are in any case, until other columns come.
         seed: of the sampled columns and the cells.
         columns: how many are sampled for the statistics of the Euclidean distance, unless all pairs are compared;
             their error is in :func:`~latopo.neighbors.all_pairs.sampled_statistics`.

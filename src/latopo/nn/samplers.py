@@ -122,6 +122,7 @@ class EntmaxSampler(EdgeSampler):
     """
 
     calibrated: Tensor
+    _asked: NeighborSearch | None = None  # for queries
 
     @checked
     def __init__(
@@ -141,9 +142,6 @@ class EntmaxSampler(EdgeSampler):
             raise LatopoError("EntmaxSampler: hold_degree needs the degree to hold")
         self.degree, self.hold_degree, self.max_edges = degree, hold_degree, max_edges
         self.search = search if isinstance(search, NeighborSearch) else NeighborSearch(search)
-        # One query alone is always answered, and by what an approximate search finds it would depend on the others.
-        asked: Method = "certified" if self.search.method == "approximate" else self.search.method
-        self._asked = NeighborSearch(asked, reuse=False)
         self.gain = Gain(gain, learn_gain and not hold_degree)
         self.alpha: float | LearnableAlpha = LearnableAlpha(alpha) if learn_alpha else alpha
         self.register_buffer("calibrated", torch.tensor(degree is None))
@@ -174,9 +172,14 @@ class EntmaxSampler(EdgeSampler):
 
     def join(self, x: Tensor, anchors: Tensor, similarity: Similarity) -> NeighborRows:
         """Neighbours of queries by the fitted γ and α."""
+        # One query alone is always answered, and by what an approximate search finds it would depend on the others.
         limit = max(_JOINED, anchors.size(0))
+        method: Method = "certified" if self.search.method == "approximate" else self.search.method
+        asked = self._asked
+        if asked is None or asked.method != method:
+            self._asked = asked = NeighborSearch(method, reuse=False)  # which keeps the cells of the anchors
         return neighbor_rows(
-            x, self.gain(), alpha_value(self.alpha), similarity, anchors, max_edges=limit, search=self._asked
+            x, self.gain(), alpha_value(self.alpha), similarity, anchors, max_edges=limit, search=asked
         )
 
     @torch.no_grad()

@@ -33,6 +33,8 @@ _FORMS: dict[str, Any] = {
         "training_rows": int,
         "held_out_rows": int,
         "learned_rows": (int, None),
+        "left_out_rows": (int, None),
+        "weightless_rows": (int, None),
         "labelled_rows": (int, None),
         "labels_hidden": (bool, None),
         "held_out": ({"latopo": int | float, str: int | float}, None),

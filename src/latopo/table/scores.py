@@ -53,7 +53,7 @@ def measure_fit(
         "score": "accuracy" if has_classes else "R2",
         "training_rows": training_rows,
         "learned_rows": cx.num_nodes,  # fewer with max_anchors, and where rows are equal
-        "left_out_rows": estimator._left_out,
+        **estimator._left_out,
         "held_out_rows": len(held_out.y),
         "edges": cx.num_edges,
         "polygons": cx.num_polygons,
