@@ -56,3 +56,13 @@ def _wait_for_address(contact: Path) -> str:
         except (FileNotFoundError, ValueError):  # not there, or half written
             time.sleep(0.05)
     raise TimeoutError("dask's scheduler did not start")
+
+
+@pytest.fixture(autouse=True)
+def no_download(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Skip a test that would fetch a data set: the tests need nothing from outside."""
+
+    def skip(url: str, **_: object) -> None:
+        pytest.skip(f"the raw files are not under the data root, and tests fetch nothing ({url}); set LATOPO_DATA")
+
+    monkeypatch.setattr("latopo.data.raw_files.urlopen", skip)
