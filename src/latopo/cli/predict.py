@@ -122,7 +122,7 @@ def _predictions(
         notes.append(f"columns that the fit did not use are ignored: {', '.join(map(repr, sorted(ignored)[:10]))}")
     where = f"from row {before + 1:,} on: " if before else ""
     for note in notes:
-        print(one_line(f"{where}{note}"), file=sys.stderr)  # as it stands now: a live counter has its own
+        print(one_line(f"{where}{note}"), file=sys.stderr)  # typer.echo would write into the line of a live counter
     estimator = fitted.estimator
     if fitted.settings["task"] == "classification":
         probabilities, ties = estimator.predict_with_ties(X)
