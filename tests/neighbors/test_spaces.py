@@ -112,3 +112,23 @@ def test_bad_arguments():
         Product([Inner()], [1])
     with pytest.raises(LatopoError, match="x has 2 columns, expected 3"):
         Product([Euclidean()], [3]).paired(torch.zeros(1, 2), torch.zeros(1, 2))
+
+
+@pytest.mark.parametrize("scale", [1e-3, 1.0, 20.0, 300.0])
+@pytest.mark.parametrize("space", [Hyperbolic(0.5), Product([Euclidean(), Hyperbolic(3.0), Spherical()], [1, 2, 1])])
+def test_shadows_are_never_farther_apart_than_their_points(space, scale):
+    x = scale * torch.randn(60, 4, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
+    x[0] = 0
+    shadow = space.shadow(x)
+    assert shadow.shape[0] == 60
+    assert (-Euclidean().pairwise(shadow, shadow) <= -space.pairwise(x, x) * (1 + 1e-9)).all()
+
+
+def test_a_similarity_of_ones_own_has_no_shadow_unless_it_says_so():
+    class Taxicab(Euclidean):
+        def pairwise(self, x, y):
+            return -torch.cdist(x, y, p=1)
+
+    assert Taxicab().shadow(torch.ones(2, 2)) is None
+    assert Spherical().shadow(torch.ones(2, 2)) is None
+    assert Product([Spherical()], [2]).shadow(torch.ones(2, 2)) is None

@@ -9,9 +9,10 @@ from latopo.neighbors import _topk
 @pytest.mark.parametrize("k", [1, 6])
 def test_noise_is_left_out_only_where_it_cannot_matter(scale, k):
     rng = np.random.default_rng(0)
-    scores, seed = -scale * rng.exponential(size=(30, 200)), np.uint64(7)
+    similarity, seed = -np.sqrt(rng.exponential(size=(30, 200))), np.uint64(7)
+    scores = similarity * similarity * -scale
     chosen = np.empty((30, k), np.int64)
-    _topk.choose_rows(scores, 50, k, True, seed, chosen)
+    _topk.choose_rows(similarity, scale, 50, k, True, seed, chosen)
     with np.errstate(over="ignore"):
         tails = [[_topk._upper_tail(seed, (50 + i) * 200 + j) for j in range(200)] for i in range(30)]
     noisy = scores - np.log(-np.log1p(-np.array(tails)))
@@ -25,7 +26,7 @@ def test_the_noise_is_uniform_before_it_is_gumbel():
 
 
 def test_without_noise_the_largest_and_of_equal_ones_the_first():
-    scores = np.array([[0.0, 2.0, 1.0, 2.0, 2.0], [3.0, 9.0, 3.0, 1.0, 3.0]])
+    similarity = -np.array([[0.0, 1.0, 2.0, 1.0, 1.0], [3.0, 1.0, 3.0, 4.0, 3.0]])
     chosen = np.empty((2, 2), np.int64)
-    _topk.choose_rows(scores, 0, 2, False, np.uint64(0), chosen)
+    _topk.choose_rows(similarity, 1.0, 0, 2, False, np.uint64(0), chosen)
     assert chosen.tolist() == [[1, 3], [0, 2]]

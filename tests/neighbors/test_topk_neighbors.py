@@ -5,7 +5,17 @@ import torch
 from scipy.stats import chisquare
 
 from latopo.errors import LatopoError
-from latopo.neighbors import Euclidean, Hyperbolic, Inner, SquaredEuclidean, fused, topk_neighbors
+from latopo.neighbors import (
+    Euclidean,
+    Hyperbolic,
+    Inner,
+    Product,
+    Similarity,
+    Spherical,
+    SquaredEuclidean,
+    fused,
+    topk_neighbors,
+)
 
 
 def points(n=20, d=3):
@@ -119,3 +129,61 @@ def test_gradients_do_not_depend_on_strides():
         gradients += torch.autograd.grad(topk_neighbors(used, 3, noise=False).score.sum(), x)
     assert gradients[0].abs().max() > 0
     torch.testing.assert_close(*gradients)
+
+
+def product():
+    return Product([Euclidean(), Hyperbolic(2.0), Spherical()], [2, 2, 2])
+
+
+class Bare(Similarity):
+    """The same similarity without its shadow."""
+
+    def __init__(self, inner):
+        super().__init__()
+        self.inner = inner
+
+    def pairwise(self, x, y):
+        return self.inner.pairwise(x, y)
+
+    def paired(self, x, y):
+        return self.inner.paired(x, y)
+
+
+@pytest.mark.parametrize("noise", [True, False])
+@pytest.mark.parametrize("scale", [0.01, 1.0, 300.0])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_a_shadow_only_saves_work(noise, scale, dtype, monkeypatch):
+    module = import_module("latopo.neighbors.topk_neighbors")
+    monkeypatch.setattr(module, "_BLOCK_ENTRIES", 30_000)
+    asked = []
+    monkeypatch.setattr(module._Draw, "_values", spied(module._Draw._values, asked))
+    x = torch.cat([points(300, 6) / 30 + shift for shift in (0.0, 1.0, 2.0)]).to(dtype) * scale
+    for measure in (product(), Hyperbolic()):
+        found = [
+            topk_neighbors(x, 4, 1e4 / scale**2, m, noise=noise, generator=torch.Generator().manual_seed(2)).col
+            for m in (measure, Bare(measure))
+        ]
+        assert torch.equal(*found)
+    assert sum(asked) < 0.2 * 2 * 900**2
+
+
+def spied(values, asked):
+    def call(self, start, sizes, col):
+        asked.append(len(col))
+        return values(self, start, sizes, col)
+
+    return call
+
+
+def test_shadows_that_tell_nothing_apart_are_given_up(monkeypatch):
+    module = import_module("latopo.neighbors.topk_neighbors")
+    asked = []
+    monkeypatch.setattr(module._Draw, "_values", spied(module._Draw._values, asked))
+    monkeypatch.setattr(module, "_BLOCK_ENTRIES", 30_000)
+    x = points(300, 6)
+    found = [
+        topk_neighbors(x, 4, 0.01, m, generator=torch.Generator().manual_seed(2)).col
+        for m in (product(), Bare(product()))
+    ]
+    assert torch.equal(*found)
+    assert asked == [400]  # the first columns of the first block

@@ -9,8 +9,13 @@ that the searches from one hub can run on several threads. What the functions sh
 - ``path`` [max_length]: the induced path; ``position`` [max_length]: for each of its vertices the position tried last.
 - ``code`` [N]: 2 · (neighbours on the path, its start and end left out) + (1 if a neighbour of the start). The path may
   close at a vertex of code 1, and may grow to one of code 0, without making a chord.
-- ``reach`` [N]: how many vertices at which the path may close (neighbours of the start after the second) are adjacent.
-- ``ends``: which ones these are, descending, those of a vertex from the place on at which its row begins in ``col``.
+- Which vertices a path may close at (neighbours of the start after the second), one by one or, where the start has at
+  most 64 · ``words`` neighbours after it, as bits, which are counted by the word:
+  - ``reach`` [N]: how many of them are adjacent; ``ends``: which ones, descending, those of a vertex from the place on
+    at which its row begins in ``col``.
+  - ``bits`` [N, words]: bit i is set if the i-th neighbour of the start after it, at ``later + i`` in ``col``, is
+    adjacent. ``free`` [max_length, words]: the bits after the second vertex's that no vertex of the path has, up to
+    each place. Words below ``low`` hold none of these.
 - ``rank`` [max_length + 1]: how many cycles of each length were met before; entry 0: how many this block met.
 - ``at`` [3]: where the search stands: the position of the first step (−1: none yet), the place on the path at which it
   goes on (0: the path is done) and the vertex to put there. All that a search knows is in arrays, so a kernel can
@@ -21,7 +26,7 @@ The arrays are passed one by one, and what runs for each vertex of a path is inl
 atomic operations, at each call and each access to a tuple's field. That made the search three to four times slower.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -30,7 +35,9 @@ from latopo._numba import njit
 from latopo.cycles.simple_graph import IntArray
 
 CountArray = npt.NDArray[np.int32]
+WordArray = npt.NDArray[np.uint64]
 NEVER = np.iinfo(np.int64).max
+_FEW, _MOST_WORDS = 32, 8  # a row of ``bits`` is then a line of the cache
 
 
 class Output(NamedTuple):
@@ -63,6 +70,8 @@ class Search(NamedTuple):
     code: CountArray
     reach: CountArray
     ends: CountArray
+    bits: WordArray
+    free: WordArray
     at: IntArray
 
     @classmethod
@@ -71,7 +80,9 @@ class Search(NamedTuple):
         path, nodes = np.zeros(max_length, np.int64), ptr.size - 1
         path[0] = np.searchsorted(ptr, first, side="right") - 1
         code, reach, ends = np.zeros(nodes, np.int32), np.zeros(nodes, np.int32), np.empty(ptr[-1], np.int32)
-        return cls(path, path.copy(), code, reach, ends, np.array([-1, 0, 0]))
+        words = min(-(-int(np.diff(ptr).max(initial=0)) // 64), _MOST_WORDS)
+        bits, free = np.zeros((nodes, words), np.uint64), np.zeros((max_length, words), np.uint64)
+        return cls(path, path.copy(), code, reach, ends, bits, free, np.array([-1, 0, 0]))
 
 
 @njit(nogil=True, cache=True)
@@ -90,11 +101,13 @@ def search_block(
 
     Returns the steps that are left; below 0 the search is not done, and goes on when called again.
     """
-    path, position, code, reach, ends, at = search
+    path, position, code, reach, ends, bits, free, at = search
     for length in range(3, path.size + 1):
         output.wanted[length] = _next_rank(output.cursor[length], output.stop[length], output.picks)
     while path[0] < ptr.size - 1 and ptr[path[0]] < last:
-        steps = _search_start(ptr, col, path, position, code, reach, ends, at, first, last, limit, steps, rank, output)
+        steps = _search_start(
+            ptr, col, path, position, code, reach, ends, bits, free, at, first, last, limit, steps, rank, output
+        )
         if rank[0] > limit:
             break
         if steps < 0:
@@ -112,6 +125,8 @@ def _search_start(
     code: CountArray,
     reach: CountArray,
     ends: CountArray,
+    bits: WordArray,
+    free: WordArray,
     at: IntArray,
     first: int,
     last: int,
@@ -122,27 +137,51 @@ def _search_start(
 ) -> int:
     start = path[0]
     end, step = ptr[start + 1], at[0]
+    later = _first_after(ptr, col, start)
+    words = -(-(end - later) // 64) if _FEW < end - later <= 64 * bits.shape[1] else 0
     if step < 0:
         _add(ptr, col, start, start, code, 1)
         step = end - 1
-    # From the largest second vertex down: each then only adds its own neighbours to `reach`.
-    while step >= max(first, ptr[start]) and col[step] > start:
+    # From the largest second vertex down: each then only adds its own neighbours to the ends.
+    while step >= max(first, later):
         if steps < 0 or rank[0] > limit:
             at[0] = step
             return steps
         if step < last and step < end - 1:
-            steps = _search_from(ptr, col, path, position, code, reach, ends, at, col[step], limit, steps, rank, output)
+            steps = _search_from(
+                ptr, col, path, position, code, reach, ends, bits, free, at, step, later, words, limit, steps, rank,
+                output,
+            )  # fmt: skip
             if at[1] > 0:
                 at[0] = step
                 return steps
-        _add_end(ptr, col, col[step], start, reach, ends)
+        if words > 0:
+            _mark(ptr, col, col[step], start, bits, step - later)
+        else:
+            _add_end(ptr, col, col[step], start, reach, ends)
         steps -= ptr[col[step] + 1] - ptr[col[step]]
         step -= 1
     for done in range(step + 1, end):
-        _add(ptr, col, col[done], start, reach, -1)
+        if words > 0:
+            _unmark(ptr, col, col[done], start, bits, done - later)
+        else:
+            _add(ptr, col, col[done], start, reach, -1)
     _add(ptr, col, start, start, code, -1)
     at[0] = -1
     return max(steps, 0)
+
+
+@njit(nogil=True, cache=True, forceinline=True)
+def _first_after(ptr: IntArray, col: IntArray, vertex: int) -> int:
+    # The position of the vertex's first neighbour after it.
+    low, high = ptr[vertex], ptr[vertex + 1]
+    while low < high:
+        middle = (low + high) // 2
+        if col[middle] > vertex:
+            high = middle
+        else:
+            low = middle + 1
+    return low
 
 
 @njit(nogil=True, cache=True, forceinline=True)
@@ -154,66 +193,116 @@ def _search_from(
     code: CountArray,
     reach: CountArray,
     ends: CountArray,
+    bits: WordArray,
+    free: WordArray,
     at: IntArray,
-    second: int,
+    step: int,
+    later: int,
+    words: int,
     limit: int,
     steps: int,
     rank: IntArray,
     output: Output,
 ) -> int:
-    wanted = output.wanted
-    place, vertex = (at[1], at[2]) if at[1] > 0 else (1, second)
+    wanted, low = output.wanted, (step - later) // 64
+    if at[1] > 0:
+        place, vertex = at[1], at[2]
+    else:
+        place, vertex = 1, col[step]
+        for word in range(low, words):
+            free[0, word] = ~np.uint64(0)
+        if words > 0:
+            free[0, low] = (~np.uint64(0) << np.uint64((step - later) % 64)) << np.uint64(1)
     while place > 0 and steps >= 0 and rank[0] <= limit:
         steps -= ptr[vertex + 1] - ptr[vertex] + 8  # and what a vertex costs besides
         path[place] = vertex
         length = place + 2
-        if reach[vertex] > 0:
-            found = _count_ends(ptr, code, reach, ends, vertex)
-            if wanted[length] < rank[length] + found:
-                _write(ptr, path[:length], code, reach, ends, rank[length], output)
-            rank[length] += found
-            rank[0] += found
-        if length < path.size:
-            _add(ptr, col, vertex, path[0], code, 2)
+        found = 0
+        if words > 0 or reach[vertex] > 0:
+            found = _count_ends(ptr, code, reach, ends, bits, free, place - 1, low, words, vertex)
+        if wanted[length] < rank[length] + found:
+            if words > 0:
+                _write_bits(
+                    col[later:], path[:length], bits[vertex, :words], free[place - 1], low, rank[length], output
+                )
+            else:
+                _write_ends(ptr, path[:length], code, reach, ends, rank[length], output)
+        rank[length] += found
+        rank[0] += found
+        if length == path.size:  # of three
+            place -= 1
+        else:
+            for word in range(low, words):
+                free[place, word] = free[place - 1, word] & ~bits[vertex, word]
             position[place] = ptr[vertex + 1]
+            if length + 1 < path.size or words == 0:
+                _add(ptr, col, vertex, path[0], code, 2)
             if length + 1 == path.size:
-                found, read = _count_next(ptr, col, code, reach, ends, vertex, path[0])
+                _, found, read = _count_next(
+                    ptr, col, code, reach, ends, bits, free, place, low, words, vertex, path[0], position[place], NEVER
+                )
                 steps -= read + 2 * (ptr[vertex + 1] - ptr[vertex])
                 if wanted[path.size] < rank[path.size] + found:
-                    _write_next(ptr, col, path, code, reach, ends, rank[path.size], output)
+                    _write_next(
+                        ptr, col, path, code, reach, ends, bits, free, place, low, later, words, rank[path.size], found,
+                        output,
+                    )  # fmt: skip
                 rank[path.size] += found
                 rank[0] += found
-                position[place] = ptr[vertex]
-        else:
-            place -= 1
+                if words == 0:
+                    _add(ptr, col, vertex, path[0], code, -2)
+                place -= 1
         place, vertex = _next_vertex(ptr, col, path, position, code, place)
     at[1], at[2] = place, vertex
     return steps
 
 
 @njit(nogil=True, cache=True, forceinline=True)
-def _count_ends(ptr: IntArray, code: CountArray, reach: CountArray, ends: CountArray, vertex: int) -> int:
+def _count_ends(
+    ptr: IntArray, code: CountArray, reach: CountArray, ends: CountArray, bits: WordArray, free: WordArray, place: int,
+    low: int, words: int, vertex: int,
+) -> int:  # fmt: skip
+    # At how many vertices a path that has gone on to this vertex from `place` may close.
     found = 0
-    for position in range(ptr[vertex], ptr[vertex] + reach[vertex]):
-        found += code[ends[position]] == 1
+    if words > 0:
+        for word in range(low, words):
+            found += _ones(bits[vertex, word] & free[place, word])
+    else:
+        for position in range(ptr[vertex], ptr[vertex] + reach[vertex]):
+            found += code[ends[position]] == 1
     return found
 
 
 @njit(nogil=True, cache=True, forceinline=True)
+def _ones(word: Any) -> int:
+    # How many bits are set; LLVM makes one instruction of it.
+    word -= (word >> np.uint64(1)) & np.uint64(0x5555555555555555)
+    word = (word & np.uint64(0x3333333333333333)) + ((word >> np.uint64(2)) & np.uint64(0x3333333333333333))
+    word = (word + (word >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
+    return int((word * np.uint64(0x0101010101010101)) >> np.uint64(56))
+
+
+@njit(nogil=True, cache=True, forceinline=True)
 def _count_next(
-    ptr: IntArray, col: IntArray, code: CountArray, reach: CountArray, ends: CountArray, vertex: int, start: int
-) -> tuple[int, int]:
-    # The ends of all that may follow the vertex as the last but one, and how many were read. A loop of its own: the
-    # search spends its time here.
+    ptr: IntArray, col: IntArray, code: CountArray, reach: CountArray, ends: CountArray, bits: WordArray,
+    free: WordArray, place: int, low: int, words: int, vertex: int, start: int, position: int, limit: int,
+) -> tuple[int, int, int]:  # fmt: skip
+    # The ends of all that may follow the vertex as the last but one, in its row before `position`: where the count
+    # would exceed the limit, how many there are before, and how many entries were read. A loop of its own: the search
+    # spends its time here.
     found = read = 0
-    for position in range(ptr[vertex + 1] - 1, ptr[vertex] - 1, -1):
-        other = col[position]
+    clear = 0 if words > 0 else 2  # with bits the end is not counted
+    for before in range(position - 1, ptr[vertex] - 1, -1):
+        other = col[before]
         if other <= start:
             break
-        if code[other] == 2 and reach[other] > 0:
-            found += _count_ends(ptr, code, reach, ends, other)
-            read += reach[other]
-    return found, read
+        if code[other] == clear:  # of all the path, only its end is a neighbour
+            here = _count_ends(ptr, code, reach, ends, bits, free, place, low, words, other)
+            if found + here > limit:
+                return before, found, read
+            found += here
+            read += words - low
+    return -1, found, read
 
 
 @njit(nogil=True, cache=True, forceinline=True)
@@ -235,6 +324,24 @@ def _add_end(ptr: IntArray, col: IntArray, vertex: int, start: int, reach: Count
 
 
 @njit(nogil=True, cache=True, forceinline=True)
+def _mark(ptr: IntArray, col: IntArray, vertex: int, start: int, bits: WordArray, place: int) -> None:
+    word, bit = place // 64, np.uint64(1) << np.uint64(place % 64)
+    for position in range(ptr[vertex + 1] - 1, ptr[vertex] - 1, -1):
+        if col[position] <= start:
+            break
+        bits[col[position], word] |= bit
+
+
+@njit(nogil=True, cache=True, forceinline=True)
+def _unmark(ptr: IntArray, col: IntArray, vertex: int, start: int, bits: WordArray, place: int) -> None:
+    word = place // 64
+    for position in range(ptr[vertex + 1] - 1, ptr[vertex] - 1, -1):
+        if col[position] <= start:
+            break
+        bits[col[position], word] = 0
+
+
+@njit(nogil=True, cache=True, forceinline=True)
 def _next_vertex(
     ptr: IntArray, col: IntArray, path: IntArray, position: IntArray, code: CountArray, place: int
 ) -> tuple[int, int]:
@@ -251,38 +358,74 @@ def _next_vertex(
 
 @njit(nogil=True, cache=True)
 def _write_next(
-    ptr: IntArray, col: IntArray, path: IntArray, code: CountArray, reach: CountArray, ends: CountArray, rank: int,
+    ptr: IntArray, col: IntArray, path: IntArray, code: CountArray, reach: CountArray, ends: CountArray,
+    bits: WordArray, free: WordArray, place: int, low: int, later: int, words: int, rank: int, found: int,
     output: Output,
 ) -> None:  # fmt: skip
-    vertex = path[path.size - 3]
-    for position in range(ptr[vertex + 1] - 1, ptr[vertex] - 1, -1):
-        other = col[position]
-        if other <= path[0]:
-            break
-        if code[other] == 2 and reach[other] > 0:
-            path[path.size - 2] = other
-            rank = _write(ptr, path, code, reach, ends, rank, output)
+    wanted, length, vertex, start = output.wanted, path.size, path[place], path[0]
+    position, beyond = ptr[vertex + 1], rank + found
+    while words == 0 and position > ptr[vertex] and col[position - 1] > start:
+        position -= 1
+        if code[col[position]] == 2 and reach[col[position]] > 0:
+            path[place + 1] = col[position]
+            rank = _write_ends(ptr, path, code, reach, ends, rank, output)
+    while words > 0 and wanted[length] < beyond:
+        position, found, _ = _count_next(
+            ptr, col, code, reach, ends, bits, free, place, low, words, vertex, start, position, wanted[length] - rank
+        )
+        path[place + 1] = col[position]
+        row = bits[col[position], :words]
+        rank = _write_bits(col[later:], path, row, free[place], low, rank + found, output)
 
 
 @njit(nogil=True, cache=True)
-def _write(
+def _write_ends(
     ptr: IntArray, cycle: IntArray, code: CountArray, reach: CountArray, ends: CountArray, rank: int, output: Output
 ) -> int:
-    # `cycle` lacks its last vertex; the choices for it have consecutive ranks, from `rank` on.
+    # `cycle` lacks its last vertex; the choices for it have consecutive ranks, from `rank` on. Returns the rank after.
+    length, vertex = cycle.size, cycle[cycle.size - 2]
     wanted, offset, rows, label = output.wanted, output.offset, output.rows, output.label
     cursor, stop, picks = output.cursor, output.stop, output.picks
-    length = cycle.size
-    vertex = cycle[length - 2]
     for position in range(ptr[vertex], ptr[vertex] + reach[vertex]):
         if code[ends[position]] == 1:
             if wanted[length] == rank:
                 cycle[length - 1] = ends[position]
-                _write_row(cycle, rows, offset[length], label)
-                offset[length] += length
-                cursor[length] += 1
-                wanted[length] = _next_rank(cursor[length], stop[length], picks)
+                _write_cycle(cycle, rows, label, wanted, offset, cursor, stop, picks)
             rank += 1
     return rank
+
+
+@njit(nogil=True, cache=True)
+def _write_bits(
+    neighbors: IntArray, cycle: IntArray, bits: WordArray, free: WordArray, low: int, rank: int, output: Output
+) -> int:
+    # The same with the bits of the last vertex but one, those that are free, and the start's neighbours after it.
+    length, wanted, offset, rows, label = cycle.size, output.wanted, output.offset, output.rows, output.label
+    cursor, stop, picks = output.cursor, output.stop, output.picks
+    for word in range(bits.size - 1, low - 1, -1):
+        left, bit = bits[word] & free[word], 63
+        beyond = rank + _ones(left)
+        while wanted[length] < beyond:
+            while not (left >> np.uint64(bit)) & np.uint64(1):
+                bit -= 1
+            if wanted[length] == rank:
+                cycle[length - 1] = neighbors[64 * word + bit]
+                _write_cycle(cycle, rows, label, wanted, offset, cursor, stop, picks)
+            rank, bit = rank + 1, bit - 1
+        rank = beyond
+    return rank
+
+
+@njit(nogil=True, cache=True, forceinline=True)
+def _write_cycle(
+    cycle: IntArray, rows: IntArray, label: IntArray, wanted: IntArray, offset: IntArray, cursor: IntArray,
+    stop: IntArray, picks: IntArray,
+) -> None:  # fmt: skip
+    length = cycle.size
+    _write_row(cycle, rows, offset[length], label)
+    offset[length] += length
+    cursor[length] += 1
+    wanted[length] = _next_rank(cursor[length], stop[length], picks)
 
 
 @njit(nogil=True, cache=True, forceinline=True)

@@ -15,6 +15,7 @@ digits for close points, and nothing is ever mapped to the manifold.
 
 import math
 from collections.abc import Sequence
+from typing import cast
 
 import torch
 from torch import Tensor, nn
@@ -62,7 +63,7 @@ class _Curved(Similarity):
     def pairwise(self, x: Tensor, y: Tensor) -> Tensor:
         """``[n, d], [m, d] → [n, m]``."""
         chord = torch.cdist(Cosine.directions(x), Cosine.directions(y), compute_mode="donot_use_mm_for_euclid_dist")
-        return self._from_chord(self._radius(x)[:, None], self._radius(y)[None, :], chord.square())
+        return self._from_chord(self._radius(x)[..., :, None], self._radius(y)[..., None, :], chord.square())
 
     def paired(self, x: Tensor, y: Tensor) -> Tensor:
         """``[n, d], [n, d] → [n]``."""
@@ -95,6 +96,11 @@ class Hyperbolic(_Curved):
 
     def _radius(self, x: Tensor) -> Tensor:
         return super()._radius(x).clamp(max=0.45 * math.log(torch.finfo(x.dtype).max))
+
+    def shadow(self, x: Tensor) -> Tensor:
+        """Tangent vectors: geodesics part faster than straight lines."""
+        length = safe_sqrt(x.square().sum(-1)) * self.curvature.sqrt()
+        return x * (self._radius(x) / torch.where(length > 0, length, 1.0))[:, None]
 
     @staticmethod
     def _sn(angle: Tensor) -> Tensor:
@@ -161,6 +167,15 @@ class Product(Similarity):
     def paired(self, x: Tensor, y: Tensor) -> Tensor:
         """``[n, d], [n, d] → [n]``."""
         return self._combine("paired", x, y)
+
+    def shadow(self, x: Tensor) -> Tensor | None:
+        """The shadows of those factors that have one, side by side."""
+        shadows = [
+            cast(Similarity, factor).shadow(part)
+            for factor, part in zip(self.factors, x.split(self.sizes, -1), strict=True)
+        ]
+        known = [shadow for shadow in shadows if shadow is not None]
+        return torch.cat(known, -1) if known else None
 
     def _combine(self, method: str, x: Tensor, y: Tensor) -> Tensor:
         if x.size(-1) != sum(self.sizes):

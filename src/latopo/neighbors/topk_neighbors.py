@@ -1,6 +1,7 @@
 """The sampler of the DGM: a fixed number of neighbours by the Gumbel top-k trick."""
 
 import numpy as np
+import numpy.typing as npt
 import torch
 from torch import Generator, Tensor
 
@@ -9,13 +10,23 @@ from latopo._compile import uncompiled
 from latopo._parallel import row_blocks
 from latopo._precision import widen
 from latopo.neighbors import _topk, fused
+from latopo.neighbors._kernels import IntArray
 from latopo.neighbors.entmax_neighbors import NeighborRows
 from latopo.neighbors.paired import paired_similarity
-from latopo.neighbors.similarity import Similarity, check_distance, check_points, check_positive, get_similarity
+from latopo.neighbors.similarity import (
+    Euclidean,
+    Similarity,
+    check_distance,
+    check_points,
+    check_positive,
+    get_similarity,
+)
 
 __all__ = ["topk_neighbors"]
 
 _BLOCK_ENTRIES = 2**21
+_BLOCK_PAIRS = 2**18
+_SHARE = 0.05  # of the pairs; if more are near in the shadow, all pairs are faster
 _BLOCK_MOVES = 2**28  # of chosen columns, at worst: well under a second, and Ctrl-C waits for it
 
 
@@ -62,36 +73,80 @@ def topk_neighbors(
     ptr = torch.arange(count + 1, device=x.device) * taken
     col = torch.zeros(0, dtype=torch.int64, device=x.device)
     if taken:
-        # Only the compiled choice needs a seed; a generator of another device could not give one.
+        # Only the compiled choices need a seed; a generator of another device could not give one.
         seed = int(torch.randint(2**62, (), generator=generator)) if noise and x.device.type == "cpu" else 0
-        choices = []
-        for start, stop in row_blocks(count, max(_BLOCK_ENTRIES // count, 1)):
-            scores = _scores(x[start:stop], x, measure, temperature)
-            choices.append(_choose(scores, start, taken, noise, generator, seed))
-        col = torch.cat(choices)
+        with torch.no_grad():
+            draw = _Draw(x.detach(), measure, float(temperature), taken, noise, generator, np.uint64(seed))
+            col = torch.cat([draw(*block) for block in row_blocks(count, max(_BLOCK_ENTRIES // count, 1))])
     row = torch.repeat_interleave(ptr.diff(), output_size=col.numel())
     score = -temperature * paired_similarity(x, x, row, col, measure).square()
     return NeighborRows(ptr, col, score.exp().to(dtype), score.to(dtype))
 
 
-@torch.no_grad()
-def _scores(block: Tensor, x: Tensor, measure: Similarity, temperature: float | Tensor) -> Tensor:
-    similarity = fused.all_pairs(block, x, measure) if fused.supports(measure, x) else measure.pairwise(block, x)
-    return similarity.square().mul_(-temperature)
+class _Draw:
+    """The columns that blocks of rows choose."""
 
+    def __init__(
+        self, x: Tensor, measure: Similarity, temperature: float, taken: int, noise: bool,
+        generator: Generator | None, seed: np.uint64,
+    ) -> None:  # fmt: skip
+        self.x, self.measure, self.temperature, self.taken = x, measure, temperature, taken
+        self.noise, self.generator, self.seed = noise, generator, seed
+        self.compiled = x.device.type == "cpu"
+        self.fused = fused.supports(measure, x)
+        self.shadow = measure.shadow(x) if self.compiled and not self.fused else None
 
-def _choose(scores: Tensor, start: int, taken: int, noise: bool, generator: Generator | None, seed: int) -> Tensor:
-    """Columns chosen by the points from ``start`` on, whose scores are the rows; ascending within a row."""
-    if scores.device.type == "cpu":
-        chosen = torch.empty(len(scores), taken, dtype=torch.int64)
-        values, choices = scores.numpy(), chosen.numpy()
-        for first, last in row_blocks(len(scores), _BLOCK_MOVES // (scores.size(1) * taken)):
+    def __call__(self, start: int, stop: int) -> Tensor:
+        """Columns chosen by the points ``start`` to ``stop`` (excluded), ascending within each."""
+        if not self.compiled:
+            return self._choose_by_torch(start, stop)
+        chosen = None if self.shadow is None else self._choose_by_bound(self.shadow, start, stop)
+        if chosen is None:
+            self.shadow, pair = None, (self.x[start:stop], self.x)
+            similarity = fused.all_pairs(*pair, self.measure) if self.fused else self.measure.pairwise(*pair)
+            chosen = self._choose_rows(similarity, start, self.noise)
+        return torch.from_numpy(chosen).flatten()
+
+    def _choose_rows(self, similarity: Tensor, start: int, noise: bool) -> IntArray:
+        values = similarity.numpy()
+        chosen = np.empty((len(values), self.taken), np.int64)
+        for first, last in row_blocks(len(values), _BLOCK_MOVES // (values.shape[1] * self.taken)):
             part = slice(first, last)
-            _topk.choose_rows(values[part], start + first, taken, noise, np.uint64(seed), choices[part])
-        return chosen.flatten()
-    if noise:
-        # Minus the logarithm of an exponential variable is a Gumbel variable.
-        scores -= torch.empty_like(scores).exponential_(generator=generator).log_()
-    rows = torch.arange(len(scores), device=scores.device)
-    scores[rows, rows + start] = -torch.inf
-    return scores.topk(taken, dim=1).indices.sort(dim=1).values.flatten()
+            _topk.choose_rows(values[part], self.temperature, start + first, self.taken, noise, self.seed, chosen[part])
+        return chosen
+
+    def _choose_by_bound(self, shadow: Tensor, start: int, stop: int) -> IntArray | None:
+        """The same choice; the similarity is taken only of pairs whose shadows are near. None if most are."""
+        bound = fused.all_pairs(shadow[start:stop], shadow, Euclidean())
+        near = self._choose_rows(bound, start, False)
+        sizes = np.full(stop - start, self.taken)
+        floor = self._values(start, sizes, near.ravel()).reshape(near.shape).min(axis=1)
+        most = int(_SHARE * bound.numel())
+        col = _topk.find_candidates(bound.numpy(), self.temperature, start, self.noise, self.seed, floor, most, sizes)
+        if col.size > most:
+            return None
+        _topk.choose_among(self._values(start, sizes, col), col, sizes, near)
+        return near
+
+    def _values(self, start: int, sizes: IntArray, col: IntArray) -> npt.NDArray[np.float64]:
+        """Scores, with their noise, of the columns that the rows from ``start`` on have, as many as ``sizes`` says.
+
+        To the last digit those that all pairs would have.
+        """
+        row = np.arange(start, start + sizes.size).repeat(sizes)
+        parts = zip(*(torch.from_numpy(ids).split(_BLOCK_PAIRS) for ids in (row, col)), strict=True)
+        # Each pair as two sets of one point.
+        pairs = [self.measure.pairwise(self.x[i][:, None], self.x[j][:, None]).flatten() for i, j in parts]
+        values = torch.cat(pairs).square_().mul_(-self.temperature).double().numpy()
+        if self.noise:
+            _topk.add_noise(values, row, col, len(self.x), self.seed)
+        return values
+
+    def _choose_by_torch(self, start: int, stop: int) -> Tensor:
+        scores = self.measure.pairwise(self.x[start:stop], self.x).square().mul_(-self.temperature)
+        if self.noise:
+            # Minus the logarithm of an exponential variable is a Gumbel variable.
+            scores -= torch.empty_like(scores).exponential_(generator=self.generator).log_()
+        rows = torch.arange(len(scores), device=scores.device)
+        scores[rows, rows + start] = -torch.inf
+        return scores.topk(self.taken, dim=1).indices.sort(dim=1).values.flatten()
