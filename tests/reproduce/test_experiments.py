@@ -79,10 +79,11 @@ def test_only_what_departs_from_a_default_is_named():
 def test_models_by_role():
     assert EXPERIMENTS["table1"].models == EXPERIMENTS["table2"].models
     assert EXPERIMENTS["table1"].models == tuple(
-        name for name in SYSTEMS if not name.startswith("topk") and name != "alpha-diffusion"
+        name for name in SYSTEMS if not name.startswith("topk") and name not in ("alpha-diffusion", "dcm-per-length")
     )
     assert EXPERIMENTS["sampling"].models == ("dcm", "dcm-all", "topk-dcm", "topk-dcm-all")
-    assert EXPERIMENTS["depth"].models == EXPERIMENTS["cycle-length"].models == ("dcm",)
+    assert EXPERIMENTS["depth"].models == ("dcm",)
+    assert EXPERIMENTS["cycle-length"].models == ("dcm", "dcm-per-length")
     assert EXPERIMENTS["homophily"].models == ("dcm", "alpha-dgm", "dcm-plus-edges", "dcm-plus")
 
 

@@ -29,7 +29,7 @@ def test_order_is_data_set_protocol_row_fold_seed():
 
 def test_settings_come_from_the_caller_the_data_set_and_the_variable():
     chosen = {"folds": [0], "seeds": [0], "protocols": ["honest"], "settings": {"gain": 5.0}}
-    units = plan_units("cycle-length", ["texas", "pubmed"], **chosen)
+    units = plan_units("cycle-length", ["texas", "pubmed"], ["dcm"], **chosen)
     base = {"gain": 5.0}
     assert [unit.settings for unit in units if not unit.graph and unit.dataset == "texas"] == [
         {**base, "max_length": 3}, base, {**base, "max_length": 5},

@@ -150,6 +150,10 @@ SYSTEMS: dict[str, System] = {
             "dcm-released", "paper", "the paper's model as the authors' public settings have it, without convolutions",
             DCMNet, _RELEASED, authors=("gain", "normalize_rows"), weight_decay=0.0,
         ),
+        System(
+            "dcm-per-length", "ablation", "the paper's model with polygons that compete with those of their own length",
+            DCMNet, DCMNet.default.change(polygon_score="per-length"), authors=("gain",),
+        ),
         System("topk-dcm", "paper", "the paper's model with a fixed number of edges per point", DCMNet, _TOPK),
         System(
             "topk-dcm-all", "paper", "the paper's model with a fixed number of edges per point and all polygons",
