@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 import torch
 
+from latopo.cycles import count_induced_cycles, sample_induced_cycles
 from latopo.cycles._kernels import NEVER, Output, Search, lexicographic_order, search_block
 from latopo.cycles.simple_graph import simple_graph
 
@@ -27,6 +28,53 @@ def test_a_search_that_returns_goes_on_where_it_was(steps):
     found, calls = count_by_blocks(graph, 6, graph.col.size, steps=steps)
     assert found.tolist() == whole.tolist()
     assert calls == 1 if steps == 10**9 else calls > 3
+
+
+def dense(nodes, share, hubs=0):
+    """A random graph in which each pair is joined with this probability, and a few vertices to all others."""
+    joined = torch.rand(nodes, nodes, generator=torch.Generator().manual_seed(1)) < share
+    joined[:hubs] = True
+    return joined.triu(1).nonzero().T
+
+
+def by_matrices(edge_index, nodes):
+    """Triangles, and chordless squares: pairs of neighbours that two strangers share, joined pairs left out."""
+    joined = torch.zeros(nodes, nodes, dtype=torch.float64)
+    joined[edge_index[0], edge_index[1]] = 1
+    joined = joined + joined.T
+    shared = (joined @ joined)[(joined + torch.eye(nodes) == 0).triu(1)]
+    squares = (shared * (shared - 1)).sum() / 2
+    for one, other in edge_index.T.tolist():
+        both = (joined[one] * joined[other]).nonzero().flatten()
+        squares -= (both.numel() * (both.numel() - 1) - joined[both][:, both].sum()) / 2
+    return [int(torch.trace(joined @ joined @ joined) / 6), int(squares / 2)]
+
+
+# The starts have up to so many neighbours after them: one by one, one word, several words, more than there is room for.
+@pytest.mark.parametrize(("nodes", "share", "hubs"), [(40, 0.5, 0), (70, 0.7, 0), (200, 0.5, 0), (640, 0.02, 2)])
+def test_vertices_to_close_at_are_counted_one_by_one_or_by_the_word(nodes, share, hubs):
+    edge_index = dense(nodes, share, hubs)
+    graph = simple_graph(edge_index, nodes)
+    expected = by_matrices(edge_index, nodes)
+    for block, steps in ((graph.col.size, 10**9), (37, 10**9), (graph.col.size, 500)):
+        assert count_by_blocks(graph, 4, block, steps=steps)[0].sum(axis=0)[3:].tolist() == expected
+
+
+@pytest.mark.parametrize("budget", [None, 3000])
+def test_cycles_that_are_counted_by_the_word_are_written_each_once(budget):
+    edge_index = dense(60, 0.8)
+    joined = torch.zeros(60, 60, dtype=torch.bool)
+    joined[edge_index[0], edge_index[1]] = joined[edge_index[1], edge_index[0]] = True
+    cycles, count = sample_induced_cycles(edge_index, max_length=5, budget=budget)
+    assert count == sum(count_induced_cycles(edge_index, max_length=5).values()) > 30_000
+    assert sum(map(len, cycles.values())) == (budget or count)
+    for length, rows in cycles.items():
+        assert rows.unique(dim=0).shape == rows.shape
+        assert (rows[:, 0] == rows.min(1).values).all() and (rows[:, 1] < rows[:, -1]).all()
+        for step in range(1, length):
+            assert (joined[rows, rows.roll(step, 1)] == (step in (1, length - 1))).all()
+    if budget is None:
+        assert [len(cycles[3]), len(cycles[4])] == by_matrices(edge_index, 60)
 
 
 @pytest.mark.parametrize("block", [1, 2, 3, 7, 50])

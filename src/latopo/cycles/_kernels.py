@@ -9,8 +9,8 @@ that the searches from one hub can run on several threads. What the functions sh
 - ``path`` [max_length]: the induced path; ``position`` [max_length]: for each of its vertices the position tried last.
 - ``code`` [N]: 2 · (neighbours on the path, its start and end left out) + (1 if a neighbour of the start). The path may
   close at a vertex of code 1, and may grow to one of code 0, without making a chord.
-- Which vertices a path may close at (neighbours of the start after the second), one by one or, where the start has at
-  most 64 · ``words`` neighbours after it, as bits, which are counted by the word:
+- Which vertices a path may close at (neighbours of the start after the second): one by one or, where the start has
+  more than a few neighbours after it and not too many, as bits, which are counted by the word (``words`` > 0):
   - ``reach`` [N]: how many of them are adjacent; ``ends``: which ones, descending, those of a vertex from the place on
     at which its row begins in ``col``.
   - ``bits`` [N, words]: bit i is set if the i-th neighbour of the start after it, at ``later + i`` in ``col``, is
@@ -37,7 +37,8 @@ from latopo.cycles.simple_graph import IntArray
 CountArray = npt.NDArray[np.int32]
 WordArray = npt.NDArray[np.uint64]
 NEVER = np.iinfo(np.int64).max
-_FEW, _MOST_WORDS = 32, 8  # a row of ``bits`` is then a line of the cache
+_FEW = 32  # neighbours of a start that are as soon looked at one by one
+_MOST_WORDS = 8  # a row of ``bits`` is then a line of the cache
 
 
 class Output(NamedTuple):
@@ -274,12 +275,12 @@ def _count_ends(
 
 
 @njit(nogil=True, cache=True, forceinline=True)
-def _ones(word: Any) -> int:
+def _ones(word: Any) -> Any:
     # How many bits are set; LLVM makes one instruction of it.
     word -= (word >> np.uint64(1)) & np.uint64(0x5555555555555555)
     word = (word & np.uint64(0x3333333333333333)) + ((word >> np.uint64(2)) & np.uint64(0x3333333333333333))
     word = (word + (word >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
-    return int((word * np.uint64(0x0101010101010101)) >> np.uint64(56))
+    return np.int64((word * np.uint64(0x0101010101010101)) >> np.uint64(56))
 
 
 @njit(nogil=True, cache=True, forceinline=True)

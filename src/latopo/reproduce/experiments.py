@@ -192,9 +192,7 @@ def _like_the_paper(name: str, title: str, models: Sequence[str] = (), **more: A
 
 _PER_LENGTH = "dcm-per-length"  # which differs from dcm where cycles of several lengths compete
 _NOT_PRINTED = ["dcm-released"] + [
-    name
-    for name, system in SYSTEMS.items()
-    if system.role != "paper" and not system.few_labels and name != _PER_LENGTH
+    name for name, system in SYSTEMS.items() if system.role != "paper" and not system.few_labels and name != _PER_LENGTH
 ]
 _FUSED = (
     "The fused systems choose epoch and weight decay branch by branch on the same validation chunk, at width 64, and "
