@@ -70,7 +70,8 @@ def test_cycles_that_are_counted_by_the_word_are_written_each_once(budget):
     assert sum(map(len, cycles.values())) == (budget or count)
     for length, rows in cycles.items():
         assert rows.unique(dim=0).shape == rows.shape
-        assert (rows[:, 0] == rows.min(1).values).all() and (rows[:, 1] < rows[:, -1]).all()
+        assert (rows[:, 0] == rows.min(1).values).all()
+        assert (rows[:, 1] < rows[:, -1]).all()
         for step in range(1, length):
             assert (joined[rows, rows.roll(step, 1)] == (step in (1, length - 1))).all()
     if budget is None:
