@@ -3,11 +3,11 @@ import pytest
 import torch
 
 from latopo.cycles import count_induced_cycles, sample_induced_cycles
-from latopo.cycles._kernels import NEVER, Output, Search, lexicographic_order, search_block
+from latopo.cycles._kernels import NEVER, Output, Search, lexicographic_order, search_block, search_block_by_words
 from latopo.cycles.simple_graph import simple_graph
 
 
-def count_by_blocks(graph, max_length, block, limit=NEVER, steps=10**9):
+def count_by_blocks(graph, max_length, block, limit=NEVER, steps=10**9, search_block=search_block):
     none, empty = np.zeros(max_length + 1, np.int64), np.empty(0, np.int64)
     counts, calls = [], 0
     for first in range(0, graph.col.size, block):
@@ -52,18 +52,20 @@ def by_matrices(edge_index, nodes):
 
 # The starts have up to so many neighbours after them: one by one, one word, several words, more than there is room for.
 @pytest.mark.parametrize(("nodes", "share", "hubs"), [(40, 0.5, 0), (70, 0.7, 0), (200, 0.5, 0), (640, 0.02, 2)])
-def test_vertices_to_close_at_are_counted_one_by_one_or_by_the_word(nodes, share, hubs):
+@pytest.mark.parametrize("kernel", [search_block, search_block_by_words])
+def test_vertices_to_close_at_are_counted_one_by_one_or_by_the_word(kernel, nodes, share, hubs):
     edge_index = dense(nodes, share, hubs)
     graph = simple_graph(edge_index, nodes)
     expected = by_matrices(edge_index, nodes)
     for block, steps in ((graph.col.size, 10**9), (37, 10**9), (graph.col.size, 500)):
-        assert count_by_blocks(graph, 4, block, steps=steps)[0].sum(axis=0)[3:].tolist() == expected
+        found = count_by_blocks(graph, 4, block, steps=steps, search_block=kernel)[0]
+        assert found.sum(axis=0)[3:].tolist() == expected
 
 
 @pytest.mark.parametrize("budget", [None, 3000])
 def test_cycles_that_are_counted_by_the_word_are_written_each_once(budget):
-    edge_index = dense(60, 0.8)
-    joined = torch.zeros(60, 60, dtype=torch.bool)
+    edge_index = dense(100, 0.8)
+    joined = torch.zeros(100, 100, dtype=torch.bool)
     joined[edge_index[0], edge_index[1]] = joined[edge_index[1], edge_index[0]] = True
     cycles, count = sample_induced_cycles(edge_index, max_length=5, budget=budget)
     assert count == sum(count_induced_cycles(edge_index, max_length=5).values()) > 30_000
@@ -75,7 +77,7 @@ def test_cycles_that_are_counted_by_the_word_are_written_each_once(budget):
         for step in range(1, length):
             assert (joined[rows, rows.roll(step, 1)] == (step in (1, length - 1))).all()
     if budget is None:
-        assert [len(cycles[3]), len(cycles[4])] == by_matrices(edge_index, 60)
+        assert [len(cycles[3]), len(cycles[4])] == by_matrices(edge_index, 100)
 
 
 @pytest.mark.parametrize("block", [1, 2, 3, 7, 50])

@@ -9,8 +9,9 @@ that the searches from one hub can run on several threads. What the functions sh
 - ``path`` [max_length]: the induced path; ``position`` [max_length]: for each of its vertices the position tried last.
 - ``code`` [N]: 2 · (neighbours on the path, its start and end left out) + (1 if a neighbour of the start). The path may
   close at a vertex of code 1, and may grow to one of code 0, without making a chord.
-- Which vertices a path may close at (neighbours of the start after the second): one by one or, where the start has
-  more than a few neighbours after it and not too many, as bits, which are counted by the word (``words`` > 0):
+- Which vertices a path may close at (neighbours of the start after the second): one by one or, if ``by_words`` and the
+  start has more than a few neighbours after it and not too many, as bits, which are counted by the word (``words``
+  above 0):
   - ``reach`` [N]: how many of them are adjacent; ``ends``: which ones, descending, those of a vertex from the place on
     at which its row begins in ``col``.
   - ``bits`` [N, words]: bit i is set if the i-th neighbour of the start after it, at ``later + i`` in ``col``, is
@@ -102,13 +103,46 @@ def search_block(
 
     Returns the steps that are left; below 0 the search is not done, and goes on when called again.
     """
+    return _search(ptr, col, search, first, last, limit, steps, rank, output, False)
+
+
+@njit(nogil=True, cache=True)
+def search_block_by_words(
+    ptr: IntArray,
+    col: IntArray,
+    search: Search,
+    first: int,
+    last: int,
+    limit: int,
+    steps: int,
+    rank: IntArray,
+    output: Output,
+) -> int:
+    """The same for graphs with many neighbours; it has more to do where there are few."""
+    return _search(ptr, col, search, first, last, limit, steps, rank, output, True)
+
+
+@njit(nogil=True, cache=True, forceinline=True)
+def _search(
+    ptr: IntArray,
+    col: IntArray,
+    search: Search,
+    first: int,
+    last: int,
+    limit: int,
+    steps: int,
+    rank: IntArray,
+    output: Output,
+    by_words: bool,
+) -> int:
     path, position, code, reach, ends, bits, free, at = search
     for length in range(3, path.size + 1):
         output.wanted[length] = _next_rank(output.cursor[length], output.stop[length], output.picks)
     while path[0] < ptr.size - 1 and ptr[path[0]] < last:
         steps = _search_start(
-            ptr, col, path, position, code, reach, ends, bits, free, at, first, last, limit, steps, rank, output
-        )
+            ptr, col, path, position, code, reach, ends, bits, free, at, first, last, limit, steps, rank, output,
+            by_words,
+        )  # fmt: skip
         if rank[0] > limit:
             break
         if steps < 0:
@@ -135,11 +169,14 @@ def _search_start(
     steps: int,
     rank: IntArray,
     output: Output,
+    by_words: bool,
 ) -> int:
     start = path[0]
     end, step = ptr[start + 1], at[0]
     later = _first_after(ptr, col, start)
-    words = -(-(end - later) // 64) if _FEW < end - later <= 64 * bits.shape[1] else 0
+    words = 0
+    if by_words and _FEW < end - later <= 64 * bits.shape[1]:
+        words = -(-(end - later) // 64)
     if step < 0:
         _add(ptr, col, start, start, code, 1)
         step = end - 1

@@ -9,7 +9,7 @@ from torch import Generator, Tensor
 
 from latopo._arguments import AtLeastOne, Bounds, checked
 from latopo._parallel import map_blocks, row_blocks
-from latopo.cycles._kernels import Output, Search, lexicographic_order, search_block
+from latopo.cycles._kernels import Output, Search, lexicographic_order, search_block, search_block_by_words
 from latopo.cycles.sampling import sample_ranks
 from latopo.cycles.simple_graph import IntArray, SimpleGraph, check_edge_index, simple_graph
 from latopo.errors import TooManyCellsError, TooManyStepsError
@@ -21,6 +21,7 @@ Amount = Annotated[int, Bounds(0)]
 COUNT_LIMIT = 10**9
 MAX_STEPS = 5 * 10**10
 _NO_LIMIT = np.iinfo(np.int64).max
+_MANY = 64
 _SLICE = 2 * 10**7  # steps between two looks at the count and at Ctrl-C: about a tenth of a second
 _MOST_ROOM = 2**23  # vertices of cycles that a search that counts may write down on the way
 _ALL_LENGTHS = 1000  # longest length that is listed even if the graph has fewer vertices
@@ -195,12 +196,19 @@ def _block(graph: SimpleGraph, longest: int) -> int:
     return max(4096, -(-graph.col.size // blocks))
 
 
+def _is_dense(graph: SimpleGraph) -> bool:
+    """Whether more than half of the edges are at vertices with so many neighbours that words of bits are faster."""
+    degree = np.diff(graph.ptr)
+    return bool(2 * degree[degree > _MANY].sum() > graph.col.size)
+
+
 class _Searcher:
     """Searches of blocks on several threads, which together may take ``max_steps`` steps, and stop together."""
 
     def __init__(self, graph: SimpleGraph, longest: int, max_steps: int) -> None:
         self.graph, self.longest, self.max_steps = graph, longest, max_steps
         self.block = _block(graph, longest)
+        self.search_block = search_block_by_words if _is_dense(graph) else search_block
         self.halt = Event()
         self._steps: dict[int, int] = {}
 
@@ -213,7 +221,7 @@ class _Searcher:
         self._steps[first] = 0
         left = -1
         while left < 0 and not self.halt.is_set():
-            left = search_block(ptr, col, search, first, last, limit, _SLICE, rank, output)
+            left = self.search_block(ptr, col, search, first, last, limit, _SLICE, rank, output)
             self._steps[first] += _SLICE - left
             if sum(self._steps.copy().values()) > self.max_steps:
                 raise _too_many_steps(self.max_steps, self.longest)
