@@ -1,3 +1,5 @@
+from importlib import import_module
+
 import numpy as np
 import pytest
 import torch
@@ -21,11 +23,17 @@ def count_by_blocks(graph, max_length, block, limit=NEVER, steps=10**9, search_b
     return np.array(counts), calls
 
 
+def sparse():
+    return torch.randint(25, (2, 90), generator=torch.Generator().manual_seed(0))
+
+
 @pytest.mark.parametrize("steps", [0, 1, 7, 100, 10**9])
-def test_a_search_that_returns_goes_on_where_it_was(steps):
-    graph = simple_graph(torch.randint(25, (2, 90), generator=torch.Generator().manual_seed(0)), 25)
+@pytest.mark.parametrize("kernel", [search_block, search_block_by_words])
+def test_a_search_that_returns_goes_on_where_it_was(kernel, steps):
+    # The words need a start with more than 32 neighbours after it.
+    graph = simple_graph(sparse() if kernel is search_block else dense(50, 0.8), 50)
     whole, _ = count_by_blocks(graph, 6, graph.col.size)
-    found, calls = count_by_blocks(graph, 6, graph.col.size, steps=steps)
+    found, calls = count_by_blocks(graph, 6, graph.col.size, steps=steps, search_block=kernel)
     assert found.tolist() == whole.tolist()
     assert calls == 1 if steps == 10**9 else calls > 3
 
@@ -60,6 +68,24 @@ def test_vertices_to_close_at_are_counted_one_by_one_or_by_the_word(kernel, node
     for block, steps in ((graph.col.size, 10**9), (37, 10**9), (graph.col.size, 500)):
         found = count_by_blocks(graph, 4, block, steps=steps, search_block=kernel)[0]
         assert found.sum(axis=0)[3:].tolist() == expected
+
+
+@pytest.mark.parametrize("budget", [None, 500])
+def test_both_kernels_write_the_same_cycles_in_the_same_order(budget, monkeypatch):
+    module = import_module("latopo.cycles.induced_cycles")
+    edge_index, found = dense(80, 0.7), []
+    for words in (False, True):
+        monkeypatch.setattr(module, "_is_dense", lambda graph, words=words: words)
+        generator = torch.Generator().manual_seed(3)
+        found.append(sample_induced_cycles(edge_index, max_length=4, budget=budget, generator=generator)[0])
+    assert len(found[0][4]) > 50
+    assert all(torch.equal(rows, found[1][length]) for length, rows in found[0].items())
+
+
+def test_words_are_for_graphs_whose_edges_are_mostly_at_busy_vertices():
+    module = import_module("latopo.cycles.induced_cycles")
+    graphs = [(dense(100, 0.9), 100), (dense(100, 0.5), 100), (dense(200, 0.01, hubs=1), 200)]
+    assert [module._is_dense(simple_graph(*graph)) for graph in graphs] == [True, False, False]
 
 
 @pytest.mark.parametrize("budget", [None, 3000])

@@ -6,6 +6,7 @@ import torch
 
 from latopo.errors import LatopoError
 from latopo.neighbors import Euclidean, Hyperbolic, Inner, Product, Spherical
+from latopo.neighbors.spaces import flat_shadow
 
 
 def vectors(n, d, size, seed):
@@ -119,16 +120,21 @@ def test_bad_arguments():
 def test_shadows_are_never_farther_apart_than_their_points(space, scale):
     x = scale * torch.randn(60, 4, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
     x[0] = 0
-    shadow = space.shadow(x)
+    shadow = flat_shadow(space, x)
     assert shadow.shape[0] == 60
     assert (-Euclidean().pairwise(shadow, shadow) <= -space.pairwise(x, x) * (1 + 1e-9)).all()
 
 
-def test_a_similarity_of_ones_own_has_no_shadow_unless_it_says_so():
-    class Taxicab(Euclidean):
-        def pairwise(self, x, y):
-            return -torch.cdist(x, y, p=1)
+class Taxicab(Euclidean):
+    def pairwise(self, x, y):
+        return -torch.cdist(x, y, p=1)
 
-    assert Taxicab().shadow(torch.ones(2, 2)) is None
-    assert Spherical().shadow(torch.ones(2, 2)) is None
-    assert Product([Spherical()], [2]).shadow(torch.ones(2, 2)) is None
+
+@pytest.mark.parametrize("space", [Taxicab(), Spherical(), Product([Euclidean(), Taxicab()], [1, 1]), Inner()])
+def test_spaces_without_a_shadow(space):
+    assert flat_shadow(space, torch.ones(3, 2)) is None
+
+
+@pytest.mark.parametrize("size", [0.0, 1e-30])
+def test_points_whose_squares_vanish_have_no_shadow(size):
+    assert flat_shadow(Hyperbolic(), torch.full((3, 2), size)) is None

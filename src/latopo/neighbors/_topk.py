@@ -96,17 +96,17 @@ def choose_rows(
                         continue
                     value += _noise(tail)
                 taken = _insert(best, chosen, taken, value, j)
-            if taken == k:
-                reach = _reach(best[k - 1], rate, noise)
+            if taken == k and factor < 0:
+                reach = _reach(best[k - 1], -float(factor), noise)
         chosen.sort()
 
 
 @njit(nogil=True, cache=True)
 def find_candidates(
-    bound: FloatArray, rate: float, first: int, noise: bool, seed: np.uint64, floor: FloatArray,
+    bound: FloatArray, slack: float, rate: float, first: int, noise: bool, seed: np.uint64, floor: FloatArray,
     limit: int, counts: IntArray,
 ) -> IntArray:  # fmt: skip
-    """Columns whose value, if the similarity is at most ``bound[i, j]``, may exceed ``floor[i]``, row by row.
+    """Columns whose value, if the similarity is at most ``bound[i, j] + slack``, may exceed ``floor[i]``, row by row.
 
     Their numbers go into ``counts`` [r]. Stops when there are more than ``limit``.
     """
@@ -115,7 +115,7 @@ def find_candidates(
     for i in range(bound.shape[0]):
         own, row, before = first + i, bound[i], used
         lowest = floor[i] - _ROOM * (1 + abs(floor[i]))
-        reach = _reach(lowest, rate, noise)
+        reach = _reach(lowest, rate, noise) - (1 + 2 * _ROOM) * slack
         if used > limit:
             break
         if used + count > found.shape[0]:
@@ -127,7 +127,7 @@ def find_candidates(
             if _largest(run) < reach:
                 continue
             for j in range(start, start + run.shape[0]):
-                value = -rate * (float(row[j]) * (1 - _ROOM)) ** 2
+                value = -rate * min(float(row[j]) * (1 - _ROOM) + slack, 0.0) ** 2
                 if j == own or (noise and lowest - value > _BEYOND):
                     continue
                 if noise:

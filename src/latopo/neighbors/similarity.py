@@ -62,8 +62,6 @@ class Similarity(nn.Module):
         if {"pairwise", "paired"} & vars(cls).keys():
             for flag in ("scale_free", "shift_free"):
                 setattr(cls, flag, vars(cls).get(flag, False))
-            if "shadow" not in vars(cls):
-                setattr(cls, "shadow", Similarity.shadow)  # noqa: B010
 
     def pairwise(self, x: Tensor, y: Tensor) -> Tensor:
         """All pairs: ``[n, d]`` and ``[m, d]`` give ``[n, m]``. Must have finite gradients, also for equal points."""
@@ -72,14 +70,6 @@ class Similarity(nn.Module):
     def paired(self, x: Tensor, y: Tensor) -> Tensor:
         """Row by row: ``[n, d]`` and ``[n, d]`` give ``[n]``."""
         raise NotImplementedError(f"{type(self).__name__} must define paired(x, y)")
-
-    def shadow(self, x: Tensor) -> Tensor | None:
-        """Points [n, d'] whose Euclidean distances nowhere exceed minus the similarity of x [n, d]; None if unknown.
-
-        They tell far points apart where the similarity itself takes long. A similarity that has them takes batches of
-        points in ``pairwise``, too.
-        """
-        return None
 
 
 def safe_sqrt(square: Tensor) -> Tensor:
@@ -106,10 +96,6 @@ class Euclidean(Similarity):
     def paired(self, x: Tensor, y: Tensor) -> Tensor:
         """``[n, d], [n, d] → [n]``."""
         return -safe_sqrt((x - y).square().sum(-1))
-
-    def shadow(self, x: Tensor) -> Tensor:
-        """The points themselves."""
-        return x
 
 
 class SquaredEuclidean(Similarity):

@@ -15,7 +15,7 @@ digits for close points, and nothing is ever mapped to the manifold.
 
 import math
 from collections.abc import Sequence
-from typing import cast
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -24,7 +24,7 @@ from latopo._arguments import Positive, checked
 from latopo.errors import LatopoError
 from latopo.neighbors.similarity import Cosine, Euclidean, Similarity, safe_sqrt
 
-__all__ = ["Hyperbolic", "Product", "Spherical"]
+__all__ = ["Hyperbolic", "Product", "Spherical", "flat_shadow"]
 
 
 class _Curved(Similarity):
@@ -61,7 +61,7 @@ class _Curved(Similarity):
         raise NotImplementedError
 
     def pairwise(self, x: Tensor, y: Tensor) -> Tensor:
-        """``[n, d], [m, d] → [n, m]``."""
+        """``[n, d], [m, d] → [n, m]``, or batches of these."""
         chord = torch.cdist(Cosine.directions(x), Cosine.directions(y), compute_mode="donot_use_mm_for_euclid_dist")
         return self._from_chord(self._radius(x)[..., :, None], self._radius(y)[..., None, :], chord.square())
 
@@ -96,11 +96,6 @@ class Hyperbolic(_Curved):
 
     def _radius(self, x: Tensor) -> Tensor:
         return super()._radius(x).clamp(max=0.45 * math.log(torch.finfo(x.dtype).max))
-
-    def shadow(self, x: Tensor) -> Tensor:
-        """Tangent vectors: geodesics part faster than straight lines."""
-        length = safe_sqrt(x.square().sum(-1)) * self.curvature.sqrt()
-        return x * (self._radius(x) / torch.where(length > 0, length, 1.0))[:, None]
 
     @staticmethod
     def _sn(angle: Tensor) -> Tensor:
@@ -168,18 +163,52 @@ class Product(Similarity):
         """``[n, d], [n, d] → [n]``."""
         return self._combine("paired", x, y)
 
-    def shadow(self, x: Tensor) -> Tensor | None:
-        """The shadows of those factors that have one, side by side."""
-        shadows = [
-            cast(Similarity, factor).shadow(part)
-            for factor, part in zip(self.factors, x.split(self.sizes, -1), strict=True)
-        ]
-        known = [shadow for shadow in shadows if shadow is not None]
-        return torch.cat(known, -1) if known else None
-
-    def _combine(self, method: str, x: Tensor, y: Tensor) -> Tensor:
+    def split(self, x: Tensor) -> list[tuple[Any, Tensor]]:
+        """Each factor with its columns of x."""
         if x.size(-1) != sum(self.sizes):
             raise LatopoError(f"Product: x has {x.size(-1)} columns, expected {sum(self.sizes)} (the sum of sizes)")
-        parts = zip(self.factors, x.split(self.sizes, -1), y.split(self.sizes, -1), strict=True)
-        squares = [getattr(factor, method)(a, b).square() for factor, a, b in parts]
+        return list(zip(self.factors, x.split(self.sizes, -1), strict=True))
+
+    def _combine(self, method: str, x: Tensor, y: Tensor) -> Tensor:
+        parts = zip(self.split(x), y.split(self.sizes, -1), strict=True)
+        squares = [getattr(factor, method)(a, b).square() for (factor, a), b in parts]
         return -safe_sqrt(torch.stack(squares).sum(0))
+
+
+def flat_shadow(space: Similarity, x: Tensor) -> Tensor | None:
+    """Points [n, d'] that are nowhere farther apart, in a straight line, than the points x [n, d] in their space.
+
+    They tell far points apart without the distances of the space. Geodesics of a hyperbolic space part faster than the
+    straight lines of its tangent space; what a sphere has is left out. None if nothing is left, if numbers are so small
+    that their squares vanish, or if the space is not one of this library's, which take batches of points, too.
+
+    Example:
+        >>> flat_shadow(Product([Euclidean(), Spherical()], sizes=[1, 2]), torch.ones(1, 3))
+        tensor([[1.]])
+    """
+    parts = _flat_parts(space, x)
+    if not parts:
+        return None
+    shadow = torch.cat(parts, -1)
+    return shadow if float(shadow.detach().abs().amax()) > torch.finfo(x.dtype).tiny ** 0.25 else None
+
+
+def _flat_parts(space: Similarity, x: Tensor) -> list[Tensor] | None:
+    """The coordinates of a shadow, factor by factor; None if there is a factor that nothing is known of."""
+    if type(space) is Spherical:
+        return []
+    if type(space) is Euclidean:
+        return [x]
+    if type(space) is Hyperbolic:
+        length = safe_sqrt(x.square().sum(-1)) * space.curvature.sqrt()
+        # A length that vanishes says that squares do.
+        return [x * (space._radius(x) / torch.where(length > 0, length, 1.0))[:, None]] if bool(length.any()) else None
+    if type(space) is not Product:
+        return None
+    parts: list[Tensor] = []
+    for factor, part in space.split(x):
+        known = _flat_parts(factor, part)
+        if known is None:
+            return None
+        parts += known
+    return parts

@@ -9,6 +9,7 @@ from latopo._arguments import AtLeastOne, checked
 from latopo._compile import uncompiled
 from latopo._parallel import row_blocks
 from latopo._precision import widen
+from latopo.errors import LatopoError
 from latopo.neighbors import _topk, fused
 from latopo.neighbors._kernels import IntArray
 from latopo.neighbors.entmax_neighbors import NeighborRows
@@ -21,11 +22,12 @@ from latopo.neighbors.similarity import (
     check_positive,
     get_similarity,
 )
+from latopo.neighbors.spaces import flat_shadow
 
 __all__ = ["topk_neighbors"]
 
 _BLOCK_ENTRIES = 2**21
-_BLOCK_PAIRS = 2**18
+_BLOCK_COORDINATES = 2**22  # of pairs
 _SHARE = 0.05  # of the pairs; if more are near in the shadow, all pairs are faster
 _BLOCK_MOVES = 2**28  # of chosen columns, at worst: well under a second, and Ctrl-C waits for it
 
@@ -94,7 +96,8 @@ class _Draw:
         self.noise, self.generator, self.seed = noise, generator, seed
         self.compiled = x.device.type == "cpu"
         self.fused = fused.supports(measure, x)
-        self.shadow = measure.shadow(x) if self.compiled and not self.fused else None
+        few = taken <= _SHARE * len(x)
+        self.shadow = flat_shadow(measure, x) if self.compiled and few and not self.fused else None
 
     def __call__(self, start: int, stop: int) -> Tensor:
         """Columns chosen by the points ``start`` to ``stop`` (excluded), ascending within each."""
@@ -104,7 +107,10 @@ class _Draw:
         if chosen is None:
             self.shadow, pair = None, (self.x[start:stop], self.x)
             similarity = fused.all_pairs(*pair, self.measure) if self.fused else self.measure.pairwise(*pair)
-            chosen = self._choose_rows(similarity, start, self.noise)
+            if not similarity.is_floating_point():
+                name = type(self.measure).__name__
+                raise LatopoError(f"topk_neighbors: {name} gives {similarity.dtype}, expected floating point numbers")
+            chosen = self._choose_rows(similarity.resolve_neg(), start, self.noise)
         return torch.from_numpy(chosen).flatten()
 
     def _choose_rows(self, similarity: Tensor, start: int, noise: bool) -> IntArray:
@@ -116,14 +122,18 @@ class _Draw:
         return chosen
 
     def _choose_by_bound(self, shadow: Tensor, start: int, stop: int) -> IntArray | None:
-        """The same choice; the similarity is taken only of pairs whose shadows are near. None if most are."""
+        """The same choice; the similarity is taken only of pairs whose shadows are near. None if many are."""
         bound = fused.all_pairs(shadow[start:stop], shadow, Euclidean())
         near = self._choose_rows(bound, start, False)
-        sizes = np.full(stop - start, self.taken)
-        floor = self._values(start, sizes, near.ravel()).reshape(near.shape).min(axis=1)
+        floor = self._values(start, np.full(len(near), self.taken), near.ravel()).reshape(near.shape).min(axis=1)
+        # Distances are rounded by as much as coordinates are, however near the points.
+        slack = 64 * torch.finfo(shadow.dtype).eps * float(shadow.abs().amax()) * shadow.size(1)
+        sizes = np.zeros(len(near), np.int64)
         most = int(_SHARE * bound.numel())
-        col = _topk.find_candidates(bound.numpy(), self.temperature, start, self.noise, self.seed, floor, most, sizes)
-        if col.size > most:
+        col = _topk.find_candidates(
+            bound.numpy(), slack, self.temperature, start, self.noise, self.seed, floor, most, sizes
+        )
+        if col.size > most or (sizes < self.taken).any():
             return None
         _topk.choose_among(self._values(start, sizes, col), col, sizes, near)
         return near
@@ -131,10 +141,11 @@ class _Draw:
     def _values(self, start: int, sizes: IntArray, col: IntArray) -> npt.NDArray[np.float64]:
         """Scores, with their noise, of the columns that the rows from ``start`` on have, as many as ``sizes`` says.
 
-        To the last digit those that all pairs would have.
+        Those that all pairs would have, but for a last digit where torch computes the end of a vector otherwise.
         """
         row = np.arange(start, start + sizes.size).repeat(sizes)
-        parts = zip(*(torch.from_numpy(ids).split(_BLOCK_PAIRS) for ids in (row, col)), strict=True)
+        size = max(_BLOCK_COORDINATES // self.x.size(1), 1)
+        parts = zip(*(torch.from_numpy(ids).split(size) for ids in (row, col)), strict=True)
         # Each pair as two sets of one point.
         pairs = [self.measure.pairwise(self.x[i][:, None], self.x[j][:, None]).flatten() for i, j in parts]
         values = torch.cat(pairs).square_().mul_(-self.temperature).double().numpy()
