@@ -8,7 +8,8 @@ that the searches from one hub can run on several threads. What the functions sh
   a given vertex are the tail of a row, read from its end.
 - ``path`` [max_length]: the induced path; ``position`` [max_length]: for each of its vertices the position tried last.
 - ``code`` [N]: 2 · (neighbours on the path, its start and end left out) + (1 if a neighbour of the start). The path may
-  close at a vertex of code 1, and may grow to one of code 0, without making a chord.
+  close at a vertex of code 1, and may grow to one of code 0, without making a chord. (While the last vertex but one is
+  tried, lists count the path's end as well, so there it is 2; bits do not need that.)
 - Which vertices a path may close at (neighbours of the start after the second): one by one or, if ``by_words`` and the
   start has more than a few neighbours after it and not too many, as bits, which are counted by the word (``words``
   above 0):
