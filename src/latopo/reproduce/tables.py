@@ -108,7 +108,7 @@ def build_table(
             default all count.
 
     Example:
-        >>> table = build_table("cycle-length", [], datasets=["cora"], protocols=["honest"])
+        >>> table = build_table("cycle-length", [], datasets=["cora"], models=["dcm"], protocols=["honest"])
         >>> table.cells[["graph", "value", "paper_printed"]].values.tolist()[-1]
         ['with', 5, '85.54 ± 2.43']
     """
