@@ -14,7 +14,7 @@ def count_by_blocks(graph, max_length, block, limit=NEVER, steps=10**9, search_b
     counts, calls = [], 0
     for first in range(0, graph.col.size, block):
         rank, last = np.zeros(max_length + 1, np.int64), min(first + block, graph.col.size)
-        output = Output(none.copy(), none, none, empty, none, empty, graph.label)
+        output = Output(none.copy(), none, none, empty, none, empty, graph.label, empty.reshape(0, 0), counted=False)
         search, left = Search.begin(graph.ptr, max_length, first), -1
         while left < 0:
             left = search_block(graph.ptr, graph.col, search, first, last, limit, steps, rank, output)

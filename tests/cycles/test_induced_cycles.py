@@ -303,3 +303,25 @@ def test_a_great_length_gets_no_room():
     module = importlib.import_module("latopo.cycles.induced_cycles")
     length = 3_200_000  # squared, times the edges, it is beyond 64 bits
     assert not module._room(np.zeros((1, length + 1), np.int64), np.full((1, length + 1), 1_600_000)).any()
+
+
+@pytest.mark.parametrize("density", [0.15, 0.8])  # lists, and words of bits
+@pytest.mark.parametrize("budget", [0, 1, 40, 5000])
+def test_first_steps_without_a_wanted_cycle_are_left_out(density, budget, monkeypatch):
+    module = importlib.import_module("latopo.cycles.induced_cycles")
+    monkeypatch.setattr(module, "_MOST_ROOM", 0)  # or all are written down while they are counted
+    monkeypatch.setattr(module, "_SLICE", 50)  # counting stops and goes on in the middle of a step
+    edges = edges_of(nx.gnp_random_graph(100, density, seed=3))
+    max_length = 5 if density < 0.5 else 4
+
+    def sample():
+        return module.sample_induced_cycles(
+            edges, 100, max_length, budget=budget, generator=torch.Generator().manual_seed(1)
+        )
+
+    some, total = sample()
+    monkeypatch.setattr(module, "_MOST_TALLIES", 0)
+    every, expected = sample()
+    assert total == expected > 5000
+    assert sum(map(len, some.values())) == budget
+    assert all(torch.equal(some[length], every[length]) for length in every)

@@ -54,6 +54,8 @@ class Output(NamedTuple):
         offset: [max_length + 1], where in ``rows`` the next cycle goes.
         rows: flat storage of the cycles.
         label: [N], the caller's names of the vertices.
+        tally: [positions, max_length + 1], the cycles of each first step by length; empty if nobody wants them.
+        counted: whether ``tally`` is known, and what holds no cycle to write can be left out.
     """
 
     wanted: IntArray
@@ -63,6 +65,8 @@ class Output(NamedTuple):
     offset: IntArray
     rows: IntArray
     label: IntArray
+    tally: IntArray
+    counted: bool
 
 
 class Search(NamedTuple):
@@ -172,8 +176,8 @@ def _search_start(
     output: Output,
     by_words: bool,
 ) -> int:
-    start = path[0]
-    end, step = ptr[start + 1], at[0]
+    start, tally, counted = path[0], output.tally, output.counted
+    end, step, noted = ptr[start + 1], at[0], tally.size > 0 and not counted
     later = _first_after(ptr, col, start)
     words = 0
     if by_words and _FEW < end - later <= 64 * bits.shape[1]:
@@ -186,7 +190,10 @@ def _search_start(
         if steps < 0 or rank[0] > limit:
             at[0] = step
             return steps
-        if step < last and step < end - 1:
+        fresh = at[1] == 0
+        if step < last and step < end - 1 and not (counted and fresh and _pass_over(tally, step, rank, output.wanted)):
+            if noted and fresh:
+                _add_ranks(tally, step, rank, -1)
             steps = _search_from(
                 ptr, col, path, position, code, reach, ends, bits, free, at, step, later, words, limit, steps, rank,
                 output,
@@ -194,6 +201,8 @@ def _search_start(
             if at[1] > 0:
                 at[0] = step
                 return steps
+            if noted:
+                _add_ranks(tally, step, rank, 1)
         if words > 0:
             _mark(ptr, col, col[step], start, bits, step - later)
         else:
@@ -208,6 +217,24 @@ def _search_start(
     _add(ptr, col, start, start, code, -1)
     at[0] = -1
     return max(steps, 0)
+
+
+@njit(nogil=True, cache=True, forceinline=True)
+def _add_ranks(tally: IntArray, step: int, rank: IntArray, sign: int) -> None:
+    # Taken away before the step and added after it: what it has met remains.
+    for length in range(3, rank.size):
+        tally[step, length] += sign * rank[length]
+
+
+@njit(nogil=True, cache=True, forceinline=True)
+def _pass_over(tally: IntArray, step: int, rank: IntArray, wanted: IntArray) -> bool:
+    # Whether none of the cycles of a step is written; they are then behind us.
+    for length in range(3, rank.size):
+        if wanted[length] < rank[length] + tally[step, length]:
+            return False
+    for length in range(3, rank.size):
+        rank[length] += tally[step, length]
+    return True
 
 
 @njit(nogil=True, cache=True, forceinline=True)

@@ -24,6 +24,7 @@ _NO_LIMIT = np.iinfo(np.int64).max
 _MANY = 64
 _SLICE = 2 * 10**7  # steps between two looks at the count and at Ctrl-C: about a tenth of a second
 _MOST_ROOM = 2**23  # vertices of cycles that a search that counts may write down on the way
+_MOST_TALLIES = 2**23  # and counts of the cycles of single first steps
 _ALL_LENGTHS = 1000  # longest length that is listed even if the graph has fewer vertices
 
 
@@ -98,15 +99,15 @@ def sample_induced_cycles(
     limit = max(max_cycles, COUNT_LIMIT) if budget is None else _NO_LIMIT
     # What is made in inference mode could not be used in a training step.
     memory = CycleMemory() if memory is None or torch.is_inference_mode_enabled() else memory
-    graph, counts, met = memory.counted(edge_index, num_nodes, max_length, limit, max_steps)
-    total = int(counts.sum())
+    counted = memory.counted(edge_index, num_nodes, max_length, limit, max_steps)
+    graph, met, total = counted.graph, counted.met, int(counted.counts.sum())
     size = total if budget is None else min(total, budget)
     if size > max_cycles:
         raise _too_many(total, limit, size, max_cycles)
     if size == total and memory.cycles is not None:
         return dict(memory.cycles), total
     picks = np.empty(0, np.int64) if size == total else sample_ranks(total, size, generator).numpy()
-    met = _collect(graph, counts, size, picks) if met is None else _picked(met, picks) if size < total else met
+    met = _collect(counted, size, picks) if met is None else _picked(met, picks) if size < total else met
     found = {k: graph.names[part[lexicographic_order(part, graph.label.size)]] for k, part in met.items() if len(part)}
     lengths = range(3, _longest(graph, max_length, _ALL_LENGTHS) + 1)
     rows = {length: found.get(length, np.empty((0, length), np.int64)) for length in lengths}
@@ -167,7 +168,8 @@ def count_induced_cycles(
         {3: 2573000, 4: 0}
     """
     num_nodes = check_edge_index("count_induced_cycles", edge_index, num_nodes)
-    graph, found, _ = _count(simple_graph(edge_index, num_nodes), max_length, _NO_LIMIT, max_steps)
+    graph = simple_graph(edge_index, num_nodes)
+    found = _count(graph, max_length, _NO_LIMIT, max_steps).counts
     counts = dict(enumerate(found.sum(axis=0).tolist()))
     return {length: counts.get(length, 0) for length in range(3, _longest(graph, max_length, _ALL_LENGTHS) + 1)}
 
@@ -242,11 +244,13 @@ class _Counted(NamedTuple):
         graph: what was searched.
         counts: cycles by block and length, [blocks, longest + 1].
         met: all cycles by length, rows of vertex numbers in the order of their ranks; None if there was no room.
+        tally: cycles by first step and length, see :class:`~latopo.cycles._kernels.Output`; empty if that is too much.
     """
 
     graph: SimpleGraph
     counts: IntArray
     met: dict[int, IntArray] | None
+    tally: IntArray
 
 
 def _count(
@@ -258,6 +262,8 @@ def _count(
     room = _room(found, before)
     ends = np.cumsum(room * np.arange(room.shape[1]), axis=1)
     written = [np.empty(0, np.int64)] * len(found)
+    tallies = graph.col.size if graph.col.size * found.shape[1] <= _MOST_TALLIES else 0
+    tally = np.zeros((tallies, found.shape[1]), np.int64)
 
     def count(first: int, last: int) -> None:
         if found[:, 0].sum() <= limit:
@@ -265,13 +271,14 @@ def _count(
             rows = np.empty(ends[block, -1], np.int64)
             rank = np.zeros(searcher.longest + 1, np.int64)  # not a row of `found`: threads would share its cache line
             stop, starts = room[block].copy(), np.append(0, ends[block, :-1])
-            output = Output(rank.copy(), rank.copy(), stop, np.empty(0, np.int64), starts, rows, graph.label)
+            none = np.empty(0, np.int64)
+            output = Output(rank.copy(), rank.copy(), stop, none, starts, rows, graph.label, tally, counted=False)
             searcher.run(first, last, limit, rank, output)
             found[block], written[block] = rank, rows
 
     map_blocks(count, graph.col.size, searcher.block, searcher.halt)
     found[:, 0] = 0
-    return _Counted(graph, found, _met(found, room, ends, written))
+    return _Counted(graph, found, _met(found, room, ends, written), tally)
 
 
 def _met(counts: IntArray, room: IntArray, ends: IntArray, written: list[IntArray]) -> dict[int, IntArray] | None:
@@ -341,7 +348,9 @@ def _sums_before(counts: IntArray) -> IntArray:
     return np.ascontiguousarray((np.cumsum(flat) - flat).reshape(counts.shape[::-1]).T)
 
 
-def _collect(graph: SimpleGraph, counts: IntArray, size: int, picks: IntArray) -> dict[int, IntArray]:
+def _collect(counted: _Counted, size: int, picks: IntArray) -> dict[int, IntArray]:
+    """The picked cycles by length, or all if their number is that of all."""
+    graph, counts, _, tally = counted
     searcher = _Searcher(graph, counts.shape[1] - 1, _NO_LIMIT)
     plan = _plan(counts, picks, everything=size == counts.sum())
     wanted = (plan.stop - plan.cursor).sum(axis=0)
@@ -351,7 +360,9 @@ def _collect(graph: SimpleGraph, counts: IntArray, size: int, picks: IntArray) -
     def fill(first: int, last: int) -> None:
         rank, cursor, stop, offset = (part[first // searcher.block].copy() for part in plan)
         if (cursor < stop).any():
-            output = Output(np.empty_like(rank), cursor, stop, picks, offset, rows, graph.label)
+            output = Output(
+                np.empty_like(rank), cursor, stop, picks, offset, rows, graph.label, tally, counted=tally.size > 0
+            )
             searcher.run(first, last, _NO_LIMIT, rank, output)
 
     map_blocks(fill, graph.col.size, searcher.block, searcher.halt)

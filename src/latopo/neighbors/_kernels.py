@@ -17,6 +17,8 @@ IntArray: TypeAlias = npt.NDArray[np.int64]
 
 EUCLIDEAN, SQUARED, INNER = 0, 1, 2
 
+_SURELY = 1 + 1e-9  # a bound is rounded, and what is within it may lie a little beyond
+
 # Sums may be reordered (that is what lets them vectorise); NaN and infinity keep their meaning.
 # Helpers are inlined: a call may reach another copy of the same function, compiled with other sums reordered, in the
 # process that compiles than in those that load from the cache.
@@ -157,15 +159,41 @@ def _row_candidates(
 
 @njit(nogil=True, cache=True)
 def keep_support(scores: FloatArray, ids: IntArray, found: int, alpha: float) -> int:
-    """Move the ids of positive probability to the front; returns how many."""
+    """Move the ids of positive probability to the front, and their scores with them; returns how many."""
+    if 1.0 < alpha <= 2.0 and alpha != 1.5:  # where each entry of a step towards the threshold costs a power
+        found = _drop_hopeless(scores, ids, found, alpha - 1.0)
     anchor, mass = row_threshold(scores, 0, found, alpha)
     power = mass ** (alpha - 1.0)
     kept = 0
     for j in range(found):
         if row_probability(scores[j], anchor, mass, power, alpha - 1.0) > 0.0:
-            ids[kept] = ids[j]
+            scores[kept], ids[kept] = scores[j], ids[j]
             kept += 1
     return kept
+
+
+@njit(nogil=True, cache=True)
+def _drop_hopeless(scores: FloatArray, ids: IntArray, found: int, excess: float) -> int:
+    """Move what may lie in the support to the front, most of the rest left out; returns how many.
+
+    With all n of them at their mean score, m below the largest, the row's sum would be smaller (Jensen's inequality);
+    so the support reaches at most 1 / (excess · n^excess) + m below the largest, and this again for those within reach.
+    """
+    highest, before = scores[0], found + 1
+    for j in range(1, found):
+        highest = max(highest, scores[j])
+    while 0 < found < before:
+        distance = 0.0
+        for j in range(found):
+            distance += highest - scores[j]
+        reach = (1.0 / (excess * found**excess) + distance / found) * _SURELY
+        before, kept = found, 0
+        for j in range(found):
+            score, column = scores[j], ids[j]
+            scores[kept], ids[kept] = score, column
+            kept += highest - score < reach
+        found = kept
+    return found
 
 
 @njit(nogil=True, cache=True)
