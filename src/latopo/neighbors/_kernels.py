@@ -177,12 +177,13 @@ def _drop_hopeless(scores: FloatArray, ids: IntArray, found: int, excess: float)
     """Move what may lie in the support to the front, most of the rest left out; returns how many.
 
     With all n of them at their mean score, m below the largest, the row's sum would be smaller (Jensen's inequality);
-    so the support reaches at most 1 / (excess · n^excess) + m below the largest, and this again for those within reach.
+    so the support reaches at most 1 / (excess · n^excess) + m below the largest, and this again for those within reach,
+    for as long as a look at all drops a tenth of them.
     """
-    highest, before = scores[0], found + 1
-    for j in range(1, found):
+    highest, before = -np.inf, 2 * found
+    for j in range(found):
         highest = max(highest, scores[j])
-    while 0 < found < before:
+    while 10 * found < 9 * before:
         distance = 0.0
         for j in range(found):
             distance += highest - scores[j]
