@@ -262,7 +262,8 @@ def _count(
     room = _room(found, before)
     ends = np.cumsum(room * np.arange(room.shape[1]), axis=1)
     written = [np.empty(0, np.int64)] * len(found)
-    tallies = graph.col.size if graph.col.size * found.shape[1] <= _MOST_TALLIES else 0
+    # Only for a second search, and that will hardly be if there is room in the first.
+    tallies = 0 if room.any() or graph.col.size * found.shape[1] > _MOST_TALLIES else graph.col.size
     tally = np.zeros((tallies, found.shape[1]), np.int64)
 
     def count(first: int, last: int) -> None:
