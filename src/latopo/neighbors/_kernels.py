@@ -159,7 +159,7 @@ def _row_candidates(
 
 @njit(nogil=True, cache=True)
 def keep_support(scores: FloatArray, ids: IntArray, found: int, alpha: float) -> int:
-    """Move the ids of positive probability to the front, and their scores with them; returns how many."""
+    """Move the ids of positive probability to the front; returns how many. The scores are used up."""
     if 1.0 < alpha <= 2.0 and alpha != 1.5:  # where each entry of a step towards the threshold costs a power
         found = _drop_hopeless(scores, ids, found, alpha - 1.0)
     anchor, mass = row_threshold(scores, 0, found, alpha)
@@ -167,23 +167,23 @@ def keep_support(scores: FloatArray, ids: IntArray, found: int, alpha: float) ->
     kept = 0
     for j in range(found):
         if row_probability(scores[j], anchor, mass, power, alpha - 1.0) > 0.0:
-            scores[kept], ids[kept] = scores[j], ids[j]
+            ids[kept] = ids[j]
             kept += 1
     return kept
 
 
 @njit(nogil=True, cache=True)
 def _drop_hopeless(scores: FloatArray, ids: IntArray, found: int, excess: float) -> int:
-    """Move what may lie in the support to the front, most of the rest left out; returns how many.
+    """Move what may lie in the support to the front, without most of what cannot; returns how many.
 
-    With all n of them at their mean score, m below the largest, the row's sum would be smaller (Jensen's inequality);
-    so the support reaches at most 1 / (excess · n^excess) + m below the largest, and this again for those within reach,
-    for as long as a look at all drops a tenth of them.
+    With all n entries at their mean score, m below the largest, the row's sum would be smaller (Jensen's inequality):
+    the support reaches at most 1 / (excess · n^excess) + m below the largest. Then the same for those within reach, for
+    as long as that drops a tenth of them.
     """
     highest, before = -np.inf, 2 * found
     for j in range(found):
         highest = max(highest, scores[j])
-    while 10 * found < 9 * before:
+    while 0 < found < 0.9 * before:
         distance = 0.0
         for j in range(found):
             distance += highest - scores[j]
