@@ -30,7 +30,7 @@ def distinct_edges(pairs: Tensor, num_nodes: int) -> tuple[Tensor, Tensor]:
 
 
 def _sorted_twice(pairs: Tensor, num_nodes: int) -> tuple[Tensor, Tensor]:
-    from latopo.cycles._kernels import lexicographic_order  # brings the compiler, which takes a moment to load
+    from latopo.cycles._order import lexicographic_order  # brings the compiler, which takes a moment to load
 
     ends = pairs.numpy()
     low, high = ends.min(axis=0), ends.max(axis=0)

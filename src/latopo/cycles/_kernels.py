@@ -28,45 +28,16 @@ The arrays are passed one by one, and what runs for each vertex of a path is inl
 atomic operations, at each call and each access to a tuple's field. That made the search three to four times slower.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from latopo._numba import njit
+from latopo.cycles._writing import NEVER, CountArray, Output, WordArray, count_ones, next_rank, write_bits, write_ends
 from latopo.cycles.simple_graph import IntArray
 
-CountArray = npt.NDArray[np.int32]
-WordArray = npt.NDArray[np.uint64]
-NEVER = np.iinfo(np.int64).max
 _FEW = 32  # neighbours of a start that are as soon looked at one by one
 _MOST_WORDS = 8  # a row of ``bits`` is then a line of the cache
-
-
-class Output(NamedTuple):
-    """Which of the cycles met are written, and where.
-
-    Attributes:
-        wanted: [max_length + 1], the rank of the next cycle to write, ``NEVER`` if there is none.
-        cursor: [max_length + 1], the number of that cycle among those to write.
-        stop: [max_length + 1], where the cycles to write end.
-        picks: the ranks of the cycles to write, ascending; empty if all are.
-        offset: [max_length + 1], where in ``rows`` the next cycle goes.
-        rows: flat storage of the cycles.
-        label: [N], the caller's names of the vertices.
-        tally: [positions, max_length + 1], the cycles of each first step by length; empty if nobody wants them.
-        counted: whether ``tally`` is known, and what holds no cycle to write can be left out.
-    """
-
-    wanted: IntArray
-    cursor: IntArray
-    stop: IntArray
-    picks: IntArray
-    offset: IntArray
-    rows: IntArray
-    label: IntArray
-    tally: IntArray
-    counted: bool
 
 
 class Search(NamedTuple):
@@ -142,7 +113,7 @@ def _search(
 ) -> int:
     path, position, code, reach, ends, bits, free, at = search
     for length in range(3, path.size + 1):
-        output.wanted[length] = _next_rank(output.cursor[length], output.stop[length], output.picks)
+        output.wanted[length] = next_rank(output.cursor[length], output.stop[length], output.picks)
     while path[0] < ptr.size - 1 and ptr[path[0]] < last:
         steps = _search_start(
             ptr, col, path, position, code, reach, ends, bits, free, at, first, last, limit, steps, rank, output,
@@ -288,11 +259,9 @@ def _search_from(
             found = _count_ends(ptr, code, reach, ends, bits, free, place - 1, low, words, vertex)
         if wanted[length] < rank[length] + found:
             if words > 0:
-                _write_bits(
-                    col[later:], path[:length], bits[vertex, :words], free[place - 1], low, rank[length], output
-                )
+                write_bits(col[later:], path[:length], bits[vertex, :words], free[place - 1], low, rank[length], output)
             else:
-                _write_ends(ptr, path[:length], code, reach, ends, rank[length], output)
+                write_ends(ptr, path[:length], code, reach, ends, rank[length], output)
         rank[length] += found
         rank[0] += found
         if length == path.size:  # of three
@@ -332,20 +301,11 @@ def _count_ends(
     found = 0
     if words > 0:
         for word in range(low, words):
-            found += _ones(bits[vertex, word] & free[place, word])
+            found += count_ones(bits[vertex, word] & free[place, word])
     else:
         for position in range(ptr[vertex], ptr[vertex] + reach[vertex]):
             found += code[ends[position]] == 1
     return found
-
-
-@njit(nogil=True, cache=True, forceinline=True)
-def _ones(word: Any) -> Any:
-    # How many bits are set; LLVM makes one instruction of it.
-    word -= (word >> np.uint64(1)) & np.uint64(0x5555555555555555)
-    word = (word & np.uint64(0x3333333333333333)) + ((word >> np.uint64(2)) & np.uint64(0x3333333333333333))
-    word = (word + (word >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
-    return np.int64((word * np.uint64(0x0101010101010101)) >> np.uint64(56))
 
 
 @njit(nogil=True, cache=True, forceinline=True)
@@ -434,106 +394,11 @@ def _write_next(
         position -= 1
         if code[col[position]] == 2 and reach[col[position]] > 0:
             path[place + 1] = col[position]
-            rank = _write_ends(ptr, path, code, reach, ends, rank, output)
+            rank = write_ends(ptr, path, code, reach, ends, rank, output)
     while words > 0 and wanted[length] < beyond:
         position, found, _ = _count_next(
             ptr, col, code, reach, ends, bits, free, place, low, words, vertex, start, position, wanted[length] - rank
         )
         path[place + 1] = col[position]
         row = bits[col[position], :words]
-        rank = _write_bits(col[later:], path, row, free[place], low, rank + found, output)
-
-
-@njit(nogil=True, cache=True)
-def _write_ends(
-    ptr: IntArray, cycle: IntArray, code: CountArray, reach: CountArray, ends: CountArray, rank: int, output: Output
-) -> int:
-    # `cycle` lacks its last vertex; the choices for it have consecutive ranks, from `rank` on. Returns the rank after.
-    length, vertex = cycle.size, cycle[cycle.size - 2]
-    wanted, offset, rows, label = output.wanted, output.offset, output.rows, output.label
-    cursor, stop, picks = output.cursor, output.stop, output.picks
-    for position in range(ptr[vertex], ptr[vertex] + reach[vertex]):
-        if code[ends[position]] == 1:
-            if wanted[length] == rank:
-                cycle[length - 1] = ends[position]
-                _write_cycle(cycle, rows, label, wanted, offset, cursor, stop, picks)
-            rank += 1
-    return rank
-
-
-@njit(nogil=True, cache=True)
-def _write_bits(
-    neighbors: IntArray, cycle: IntArray, bits: WordArray, free: WordArray, low: int, rank: int, output: Output
-) -> int:
-    # The same with the bits of the last vertex but one, those that are free, and the start's neighbours after it.
-    length, wanted, offset, rows, label = cycle.size, output.wanted, output.offset, output.rows, output.label
-    cursor, stop, picks = output.cursor, output.stop, output.picks
-    for word in range(bits.size - 1, low - 1, -1):
-        left, bit = bits[word] & free[word], 63
-        beyond = rank + _ones(left)
-        while wanted[length] < beyond:
-            while not (left >> np.uint64(bit)) & np.uint64(1):
-                bit -= 1
-            if wanted[length] == rank:
-                cycle[length - 1] = neighbors[64 * word + bit]
-                _write_cycle(cycle, rows, label, wanted, offset, cursor, stop, picks)
-            rank, bit = rank + 1, bit - 1
-        rank = beyond
-    return rank
-
-
-@njit(nogil=True, cache=True, forceinline=True)
-def _write_cycle(
-    cycle: IntArray, rows: IntArray, label: IntArray, wanted: IntArray, offset: IntArray, cursor: IntArray,
-    stop: IntArray, picks: IntArray,
-) -> None:  # fmt: skip
-    length = cycle.size
-    _write_row(cycle, rows, offset[length], label)
-    offset[length] += length
-    cursor[length] += 1
-    wanted[length] = _next_rank(cursor[length], stop[length], picks)
-
-
-@njit(nogil=True, cache=True, forceinline=True)
-def _next_rank(cursor: int, stop: int, picks: IntArray) -> int:
-    if cursor == stop:
-        return NEVER
-    return picks[cursor] if picks.size > 0 else cursor
-
-
-@njit(nogil=True, cache=True, forceinline=True)
-def _write_row(cycle: IntArray, rows: IntArray, offset: int, label: IntArray) -> None:
-    # Smallest name first, then its smaller neighbour.
-    length, place = cycle.size, 0
-    for other in range(1, length):
-        if label[cycle[other]] < label[cycle[place]]:
-            place = other
-    after, before = cycle[(place + 1) % length], cycle[(place + length - 1) % length]
-    step = 1 if label[after] < label[before] else length - 1
-    for column in range(length):
-        rows[offset + column] = label[cycle[place]]
-        place += step
-        if place >= length:
-            place -= length
-
-
-def lexicographic_order(rows: IntArray, num_nodes: int) -> IntArray:
-    """The order that sorts ``rows`` [R, k] of numbers below ``num_nodes``: k counting sorts, O(k · (R + num_nodes))."""
-    count, columns = rows.shape
-    order, other = np.arange(count), np.empty(count, np.int64)
-    for column in range(columns - 1, -1, -1):
-        _sort_by(rows[:, column], order, np.zeros(num_nodes + 1, np.int64), other)
-        order, other = other, order
-    return order
-
-
-@njit(nogil=True, cache=True)
-def _sort_by(values: IntArray, order: IntArray, slot: IntArray, out: IntArray) -> None:
-    # The order, sorted by the values and stable, into `out`; `slot` is zeros for each value and one more.
-    for row in range(values.size):
-        slot[values[row] + 1] += 1
-    slot[:] = np.cumsum(slot)
-    for place in range(order.size):
-        value = values[order[place]]
-        out[slot[value]] = order[place]
-        slot[value] += 1
+        rank = write_bits(col[later:], path, row, free[place], low, rank + found, output)

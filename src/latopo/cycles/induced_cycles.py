@@ -9,7 +9,9 @@ from torch import Generator, Tensor
 
 from latopo._arguments import AtLeastOne, Bounds, checked
 from latopo._parallel import map_blocks, row_blocks
-from latopo.cycles._kernels import Output, Search, lexicographic_order, search_block, search_block_by_words
+from latopo.cycles._kernels import Search, search_block, search_block_by_words
+from latopo.cycles._order import lexicographic_order
+from latopo.cycles._writing import Output
 from latopo.cycles.sampling import sample_ranks
 from latopo.cycles.simple_graph import IntArray, SimpleGraph, check_edge_index, simple_graph
 from latopo.errors import TooManyCellsError, TooManyStepsError
@@ -244,7 +246,7 @@ class _Counted(NamedTuple):
         graph: what was searched.
         counts: cycles by block and length, [blocks, longest + 1].
         met: all cycles by length, rows of vertex numbers in the order of their ranks; None if there was no room.
-        tally: cycles by first step and length, see :class:`~latopo.cycles._kernels.Output`; empty if that is too much.
+        tally: cycles by first step and length, see :class:`~latopo.cycles._writing.Output`; empty if that is too much.
     """
 
     graph: SimpleGraph
@@ -327,7 +329,7 @@ def _picked(met: dict[int, IntArray], picks: IntArray) -> dict[int, IntArray]:
 
 
 class _Plan(NamedTuple):
-    """What each block writes, all [blocks, max_length + 1]: see :class:`~latopo.cycles._kernels.Output`."""
+    """What each block writes, all [blocks, max_length + 1]: see :class:`~latopo.cycles._writing.Output`."""
 
     rank: IntArray
     cursor: IntArray
