@@ -14,14 +14,14 @@ def test_noise_is_left_out_only_where_it_cannot_matter(scale, k):
     chosen = np.empty((30, k), np.int64)
     _topk.choose_rows(similarity, scale, 50, k, True, seed, chosen)
     with np.errstate(over="ignore"):
-        tails = [[_topk._upper_tail(seed, (50 + i) * 200 + j) for j in range(200)] for i in range(30)]
+        tails = [[_topk.upper_tail(seed, (50 + i) * 200 + j) for j in range(200)] for i in range(30)]
     noisy = scores - np.log(-np.log1p(-np.array(tails)))
     noisy[np.arange(30), 50 + np.arange(30)] = -np.inf
     assert np.array_equal(chosen, np.sort(np.argsort(-noisy, axis=1)[:, :k], axis=1))
 
 
 def test_the_noise_is_uniform_before_it_is_gumbel():
-    tails = [_topk._upper_tail(np.uint64(11), index) for index in range(100_000)]
+    tails = [_topk.upper_tail(np.uint64(11), index) for index in range(100_000)]
     assert kstest(tails, "uniform").pvalue > 0.01
 
 

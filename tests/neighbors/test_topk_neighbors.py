@@ -154,7 +154,6 @@ class Bare(Similarity):
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
 def test_a_shadow_only_saves_work(noise, scale, dtype, monkeypatch):
     module = import_module("latopo.neighbors.topk_neighbors")
-    monkeypatch.setattr(module, "_BLOCK_ENTRIES", 30_000)
     asked = []
     monkeypatch.setattr(module._Draw, "_values", spied(module._Draw._values, asked))
     x = (points(60, 6).repeat(15, 1) + points(900, 6) / 300).to(dtype) * scale
@@ -168,9 +167,9 @@ def test_a_shadow_only_saves_work(noise, scale, dtype, monkeypatch):
 
 
 def spied(values, asked):
-    def call(self, start, sizes, col):
+    def call(self, row, col):
         asked.append(len(col))
-        return values(self, start, sizes, col)
+        return values(self, row, col)
 
     return call
 
@@ -179,14 +178,46 @@ def test_shadows_that_tell_nothing_apart_are_given_up(monkeypatch):
     module = import_module("latopo.neighbors.topk_neighbors")
     asked = []
     monkeypatch.setattr(module._Draw, "_values", spied(module._Draw._values, asked))
-    monkeypatch.setattr(module, "_BLOCK_ENTRIES", 30_000)
-    x = points(300, 6)
-    found = [
-        topk_neighbors(x, 4, 0.01, m, generator=torch.Generator().manual_seed(2)).col
-        for m in (product(), Bare(product()))
-    ]
-    assert torch.equal(*found)
-    assert asked == [400]  # the first columns of the first block
+    crowd = points(60, 6).repeat(12, 1) + points(720, 6) / 1e3
+    for x, expected in ((points(600, 6), []), (crowd, [4 * 720])):  # given up at once; where noise drowns the scores
+        asked.clear()
+        found = [
+            topk_neighbors(x, 4, 0.01, m, generator=torch.Generator().manual_seed(2)).col
+            for m in (product(), Bare(product()))
+        ]
+        assert torch.equal(*found)
+        assert asked == expected
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@pytest.mark.parametrize("noise", [True, False])
+@pytest.mark.parametrize("k", [1, 7])
+@pytest.mark.parametrize("temperature", [3.0, 3e3, 3e6])
+def test_a_tree_chooses_what_all_pairs_do(dtype, noise, k, temperature, monkeypatch):
+    module = import_module("latopo.neighbors.topk_neighbors")
+    served = []
+    choose = module.TopKTree.choose
+    monkeypatch.setattr(module.TopKTree, "choose", lambda *a, **b: served.append(choose(*a, **b)) or served[-1])
+    x = (points(1500, 3) * torch.tensor([1.0, 0.3, 0.02], dtype=torch.float64) + 5).to(dtype)
+    x[40:43] = x[7]
+    chosen = []
+    for least in (1, 10_000):
+        monkeypatch.setattr(module, "_TREE_FROM", least)
+        generator = torch.Generator().manual_seed(3)
+        chosen.append(topk_neighbors(x, k, temperature, noise=noise, generator=generator).col)
+    assert torch.equal(*chosen)
+    assert len(served) == 1
+    assert (served[0] is None) == (noise and temperature < 100)  # there all are near enough for the noise
+
+
+@pytest.mark.parametrize(("factor", "k"), [(1e30, 4), (1e-30, 4), (1.0, 699)])
+def test_a_tree_that_would_not_serve_is_given_up(factor, k, monkeypatch):
+    x = points(700, 2).float() * factor
+    chosen = []
+    for least in (1, 10_000):
+        monkeypatch.setattr(import_module("latopo.neighbors.topk_neighbors"), "_TREE_FROM", least)
+        chosen.append(topk_neighbors(x, k, 1e3, generator=torch.Generator().manual_seed(3)).col)
+    assert torch.equal(*chosen)
 
 
 @pytest.mark.parametrize("noise", [True, False])

@@ -12,13 +12,13 @@ import numpy.typing as npt
 from latopo._numba import njit
 from latopo.neighbors._kernels import FAST, FloatArray, IntArray
 
-_BEYOND = 37.0  # the noise of two pairs differs by less: its tail has 53 bits, and exp(−37) is less than the last
+BEYOND = 37.0  # the noise of two pairs differs by less: its tail has 53 bits, and exp(−37) is less than the last
 _RUN = 64  # columns that are passed over at once
-_ROOM = 1e-4  # relative; for the rounding of a bound
+ROOM = 1e-4  # relative; for the rounding of a bound
 
 
 @njit(nogil=True, cache=True)
-def _upper_tail(seed: np.uint64, index: int) -> float:
+def upper_tail(seed: np.uint64, index: int) -> float:
     """A uniform number in (0, 1) that depends on the seed and the index alone (the SplitMix64 generator)."""
     bits = seed + np.uint64(index + 1) * np.uint64(0x9E3779B97F4A7C15)
     bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
@@ -28,24 +28,24 @@ def _upper_tail(seed: np.uint64, index: int) -> float:
 
 
 @njit(nogil=True, cache=True)
-def _hopeless(lead: float, tail: float) -> bool:
+def hopeless(lead: float, tail: float) -> bool:
     """Whether a Gumbel variable with this upper tail surely stays below ``lead``: P(g > c) ≤ exp(−c)."""
     return (lead > 2.0 and tail > 0.14) or (lead > 7.0 and tail > 0.001)
 
 
 @njit(nogil=True, cache=True)
-def _noise(tail: float) -> float:
+def noise_of(tail: float) -> float:
     return -np.log(-np.log1p(-tail))
 
 
 @njit(nogil=True, cache=True)
-def _insert(best: FloatArray, chosen: IntArray, taken: int, value: float, column: int) -> int:
-    """Put a value to its place among the best; returns how many there are now."""
+def insert(best: FloatArray, chosen: IntArray, taken: int, value: float, column: int) -> int:
+    """Put a value to its place among the best, of equal ones the lower column first; returns how many there are now."""
     k = best.shape[0]
-    if taken == k and value <= best[k - 1]:
+    if taken == k and (value < best[k - 1] or (value == best[k - 1] and column > chosen[k - 1])):
         return taken
     at = min(taken, k - 1)
-    while at > 0 and best[at - 1] < value:
+    while at > 0 and (best[at - 1] < value or (best[at - 1] == value and chosen[at - 1] > column)):
         best[at], chosen[at] = best[at - 1], chosen[at - 1]
         at -= 1
     best[at], chosen[at] = value, column
@@ -63,8 +63,8 @@ def _largest(values: FloatArray) -> float:
 @njit(nogil=True, cache=True)
 def _reach(floor: float, rate: float, noise: bool) -> float:
     """The similarity below which no score, with its noise, gets above the floor."""
-    lead = max(_BEYOND - floor, 0.0) if noise else max(-floor, 0.0)
-    return -np.sqrt(lead / rate) * (1 + 2 * _ROOM)
+    lead = max(BEYOND - floor, 0.0) if noise else max(-floor, 0.0)
+    return -np.sqrt(lead / rate) * (1 + 2 * ROOM)
 
 
 @njit(nogil=True, cache=True)
@@ -89,64 +89,23 @@ def choose_rows(
                 value = float(row[j] * row[j] * factor)
                 if noise:
                     lead = best[k - 1] - value if taken == k else -np.inf
-                    if lead > _BEYOND:
+                    if lead > BEYOND:
                         continue
-                    tail = _upper_tail(seed, own * count + j)
-                    if _hopeless(lead, tail):
+                    tail = upper_tail(seed, own * count + j)
+                    if hopeless(lead, tail):
                         continue
-                    value += _noise(tail)
-                taken = _insert(best, chosen, taken, value, j)
+                    value += noise_of(tail)
+                taken = insert(best, chosen, taken, value, j)
             if taken == k and factor < 0:
                 reach = _reach(best[k - 1], -float(factor), noise)
         chosen.sort()
 
 
 @njit(nogil=True, cache=True)
-def find_candidates(
-    bound: FloatArray, slack: float, rate: float, first: int, noise: bool, seed: np.uint64, floor: FloatArray,
-    limit: int, counts: IntArray,
-) -> IntArray:  # fmt: skip
-    """Columns whose value, if the similarity is at most ``bound[i, j] + slack``, may exceed ``floor[i]``, row by row.
-
-    Their numbers go into ``counts`` [r]. Stops when there are more than ``limit``.
-    """
-    count = bound.shape[1]
-    found, used = np.empty(1024, np.int64), 0
-    for i in range(bound.shape[0]):
-        own, row, before = first + i, bound[i], used
-        lowest = floor[i] - _ROOM * (1 + abs(floor[i]))
-        reach = _reach(lowest, rate, noise) - (1 + 2 * _ROOM) * slack
-        if used > limit:
-            break
-        if used + count > found.shape[0]:
-            larger = np.empty(2 * (used + count), np.int64)
-            larger[:used] = found[:used]
-            found = larger
-        for start in range(0, count, _RUN):
-            run = row[start : start + _RUN]
-            if _largest(run) < reach:
-                continue
-            for j in range(start, start + run.shape[0]):
-                value = -rate * min(float(row[j]) * (1 - _ROOM) + slack, 0.0) ** 2
-                if j == own or (noise and lowest - value > _BEYOND):
-                    continue
-                if noise:
-                    tail = _upper_tail(seed, own * count + j)
-                    if _hopeless(lowest - value, tail):
-                        continue
-                    value += _noise(tail)
-                if value >= lowest:
-                    found[used] = j
-                    used += 1
-        counts[i] = used - before
-    return found[:used].copy()
-
-
-@njit(nogil=True, cache=True)
 def add_noise(scores: npt.NDArray[np.float64], row: IntArray, col: IntArray, count: int, seed: np.uint64) -> None:
     """Add the noise of the pairs (row, col) [E] of ``count`` points to their scores."""
     for e in range(scores.shape[0]):
-        scores[e] += _noise(_upper_tail(seed, row[e] * count + col[e]))
+        scores[e] += noise_of(upper_tail(seed, row[e] * count + col[e]))
 
 
 @njit(nogil=True, cache=True)
@@ -156,6 +115,6 @@ def choose_among(values: npt.NDArray[np.float64], col: IntArray, counts: IntArra
     for i in range(out.shape[0]):
         taken, chosen = 0, out[i]
         for e in range(start, start + counts[i]):
-            taken = _insert(best, chosen, taken, values[e], col[e])
+            taken = insert(best, chosen, taken, values[e], col[e])
         start += counts[i]
         chosen.sort()

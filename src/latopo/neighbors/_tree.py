@@ -121,7 +121,7 @@ def _apart(low: Single, high: Single, other_low: Single, other_high: Single) -> 
 
 
 @njit(nogil=True, cache=True)
-def _near_leaves(
+def near_leaves_of(
     low: Single, high: Single, depth: int, leaf: int, limit: float, stack: IntArray, found: IntArray, squares: Single
 ) -> int:
     """The other leaves whose boxes are within the root of ``limit`` of this leaf's; returns how many."""
@@ -173,7 +173,7 @@ def _smallest(values: Single) -> Any:
 
 
 @njit(nogil=True, cache=True)
-def _squares(point: Single, tile: Single, limit: float, out: Single) -> Any:
+def squares_to(point: Single, tile: Single, limit: float, out: Single) -> Any:
     """Squared distances of a point to those of a tile, into ``out``, and the smallest; cut short if all exceed it."""
     out[:] = 0
     smallest = np.float32(0)
@@ -200,7 +200,7 @@ def _limit(nearest: float, span: float, kind: int, slack: float, relative: float
 
 
 @njit(nogil=True, cache=True)
-def _outside(point: Single, low: Single, high: Single) -> Any:
+def outside(point: Single, low: Single, high: Single) -> Any:
     """The square of a point's distance from a box."""
     total = np.float32(0)
     for k in range(low.shape[0]):
@@ -232,10 +232,10 @@ def _walk(
         leaf = near_leaves[step]
         if leaf_squares[step] > limit:
             break
-        if _outside(point, low[first + leaf], high[first + leaf]) > limit:
+        if outside(point, low[first + leaf], high[first + leaf]) > limit:
             continue
         looked[0] += tiles.shape[2]
-        smallest = _squares(point, tiles[leaf], limit, squares)
+        smallest = squares_to(point, tiles[leaf], limit, squares)
         if smallest > limit:
             continue
         if smallest < best:
@@ -288,13 +288,13 @@ def scan_leaves(
         rows = tiles[leaf].T.copy()
         for at in range(ids.shape[0]):
             i = ids[at]
-            _squares(rows[at], tiles[leaf], np.inf, own[at])
+            squares_to(rows[at], tiles[leaf], np.inf, own[at])
             own[at, at] = np.inf
             nearest[at] = _smallest(own[at])
             if wanted[i]:
                 span, slack = deviation[i] / (gain * (alpha[i] - 1)), 2.0**-22 * length[i]
                 widest = max(widest, _limit(nearest[at], span, kind, slack, relative))
-        others = _near_leaves(low, high, depth, leaf, widest, stack, leaf_ids, leaf_squares)
+        others = near_leaves_of(low, high, depth, leaf, widest, stack, leaf_ids, leaf_squares)
         by_distance = np.argsort(leaf_squares[:others])
         near_leaves, near_squares = leaf_ids[by_distance], leaf_squares[by_distance]
         for at in range(ids.shape[0]):

@@ -1,5 +1,7 @@
 """The sampler of the DGM: a fixed number of neighbours by the Gumbel top-k trick."""
 
+from threading import Event
+
 import numpy as np
 import numpy.typing as npt
 import torch
@@ -7,7 +9,7 @@ from torch import Generator, Tensor
 
 from latopo._arguments import AtLeastOne, checked
 from latopo._compile import uncompiled
-from latopo._parallel import row_blocks
+from latopo._parallel import map_blocks, row_blocks
 from latopo._precision import widen
 from latopo.errors import LatopoError
 from latopo.neighbors import _topk, fused
@@ -15,7 +17,6 @@ from latopo.neighbors._kernels import IntArray
 from latopo.neighbors.entmax_neighbors import NeighborRows
 from latopo.neighbors.paired import paired_similarity
 from latopo.neighbors.similarity import (
-    Euclidean,
     Similarity,
     check_distance,
     check_points,
@@ -23,11 +24,13 @@ from latopo.neighbors.similarity import (
     get_similarity,
 )
 from latopo.neighbors.spaces import flat_shadow
+from latopo.neighbors.topk_tree import TopKTree
 
 __all__ = ["topk_neighbors"]
 
 _BLOCK_ENTRIES = 2**21
 _BLOCK_COORDINATES = 2**22  # of pairs
+_TREE_FROM, _SHADOW_FROM = 8_192, 512  # points from which on a tree is tried: over them, or over a shadow
 _SHARE = 0.05  # of the pairs; if more are near in the shadow, all pairs are faster
 _BLOCK_MOVES = 2**28  # of chosen columns, at worst: well under a second, and Ctrl-C waits for it
 
@@ -78,15 +81,14 @@ def topk_neighbors(
         # Only the compiled choices need a seed; a generator of another device could not give one.
         seed = int(torch.randint(2**62, (), generator=generator)) if noise and x.device.type == "cpu" else 0
         with torch.no_grad():
-            draw = _Draw(x.detach(), measure, float(temperature), taken, noise, generator, np.uint64(seed))
-            col = torch.cat([draw(*block) for block in row_blocks(count, max(_BLOCK_ENTRIES // count, 1))])
+            col = _Draw(x.detach(), measure, float(temperature), taken, noise, generator, np.uint64(seed))()
     row = torch.repeat_interleave(ptr.diff(), output_size=col.numel())
     score = -temperature * paired_similarity(x, x, row, col, measure).square()
     return NeighborRows(ptr, col, score.exp().to(dtype), score.to(dtype))
 
 
 class _Draw:
-    """The columns that blocks of rows choose."""
+    """The columns that the points choose."""
 
     def __init__(
         self, x: Tensor, measure: Similarity, temperature: float, taken: int, noise: bool,
@@ -96,54 +98,52 @@ class _Draw:
         self.noise, self.generator, self.seed = noise, generator, seed
         self.compiled = x.device.type == "cpu"
         self.fused = fused.supports(measure, x)
-        few = taken <= _SHARE * len(x)
-        self.shadow = flat_shadow(measure, x) if self.compiled and few and not self.fused else None
 
-    def __call__(self, start: int, stop: int) -> Tensor:
-        """Columns chosen by the points ``start`` to ``stop`` (excluded), ascending within each."""
-        if not self.compiled:
-            return self._choose_by_torch(start, stop)
-        chosen = None if self.shadow is None else self._choose_by_bound(self.shadow, start, stop)
-        if chosen is None:
-            self.shadow, pair = None, (self.x[start:stop], self.x)
-            similarity = fused.all_pairs(*pair, self.measure) if self.fused else self.measure.pairwise(*pair)
-            if not similarity.is_floating_point():
-                name = type(self.measure).__name__
-                raise LatopoError(f"topk_neighbors: {name} gives {similarity.dtype}, expected floating point numbers")
-            chosen = self._choose_rows(similarity.resolve_neg(), start, self.noise)
-        return torch.from_numpy(chosen).flatten()
+    def __call__(self) -> Tensor:
+        """Chosen columns, ascending within each row, [N k]."""
+        near = self._choose_by_tree()
+        if near is not None:
+            return torch.from_numpy(near).flatten()
+        choose = self._choose_by_kernel if self.compiled else self._choose_by_torch
+        return torch.cat([choose(*block) for block in row_blocks(len(self.x), max(_BLOCK_ENTRIES // len(self.x), 1))])
 
-    def _choose_rows(self, similarity: Tensor, start: int, noise: bool) -> IntArray:
-        values = similarity.numpy()
-        chosen = np.empty((len(values), self.taken), np.int64)
-        for first, last in row_blocks(len(values), _BLOCK_MOVES // (values.shape[1] * self.taken)):
-            part = slice(first, last)
-            _topk.choose_rows(values[part], self.temperature, start + first, self.taken, noise, self.seed, chosen[part])
-        return chosen
-
-    def _choose_by_bound(self, shadow: Tensor, start: int, stop: int) -> IntArray | None:
-        """The same choice; the similarity is taken only of pairs whose shadows are near. None if many are."""
-        bound = fused.all_pairs(shadow[start:stop], shadow, Euclidean())
-        near = self._choose_rows(bound, start, False)
-        floor = self._values(start, np.full(len(near), self.taken), near.ravel()).reshape(near.shape).min(axis=1)
-        # Distances are rounded by as much as coordinates are, however near the points.
-        slack = 64 * torch.finfo(shadow.dtype).eps * float(shadow.abs().amax()) * shadow.size(1)
-        sizes = np.zeros(len(near), np.int64)
-        most = int(_SHARE * bound.numel())
-        col = _topk.find_candidates(
-            bound.numpy(), slack, self.temperature, start, self.noise, self.seed, floor, most, sizes
-        )
-        if col.size > most or (sizes < self.taken).any():
+    def _choose_by_tree(self) -> IntArray | None:
+        """The same choice as over all pairs; None where the tree would not be faster."""
+        if not self.compiled or len(self.x) < (_TREE_FROM if self.fused else _SHADOW_FROM):
             return None
-        _topk.choose_among(self._values(start, sizes, col), col, sizes, near)
-        return near
+        shadow = self.x if self.fused else flat_shadow(self.measure, self.x)
+        # A rate that vanishes beside the points' precision ties all pairs.
+        if shadow is None or not TopKTree.serves(shadow) or not self.temperature >= torch.finfo(shadow.dtype).tiny:
+            return None
+        tree = TopKTree(shadow, self.temperature, self.seed if self.noise else None)
+        near = tree.choose(self.taken, noise=self.fused)
+        return near if self.fused or near is None else self._choose_by_bound(tree, near, shadow)
 
-    def _values(self, start: int, sizes: IntArray, col: IntArray) -> npt.NDArray[np.float64]:
-        """Scores, with their noise, of the columns that the rows from ``start`` on have, as many as ``sizes`` says.
+    def _choose_by_bound(self, tree: TopKTree, near: IntArray, shadow: Tensor) -> IntArray | None:
+        """The similarity is taken only of pairs whose shadows are near; ``near`` are the nearest shadows."""
+        floor = self._values(np.arange(len(near)).repeat(self.taken), near.ravel()).reshape(near.shape).min(axis=1)
+        # Distances are rounded by as much as coordinates are, however near the points.
+        room = 64 * torch.finfo(shadow.dtype).eps * float(shadow.abs().amax()) * shadow.size(1)
+        chosen, given_up = np.empty_like(near), Event()
+
+        def block(first: int, last: int) -> None:
+            found = None if given_up.is_set() else tree.candidates(first, last, floor, room, _SHARE)
+            if found is None or (found[1] < self.taken).any():
+                given_up.set()
+                return
+            rows, sizes, col = found
+            best = np.empty((len(rows), self.taken), np.int64)
+            _topk.choose_among(self._values(rows.repeat(sizes), col), col, sizes, best)
+            chosen[rows] = best
+
+        map_blocks(block, tree.leaves, tree.block)
+        return None if given_up.is_set() else chosen
+
+    def _values(self, row: IntArray, col: IntArray) -> npt.NDArray[np.float64]:
+        """Scores, with their noise, of these pairs.
 
         Those that all pairs would have, but for a last digit where torch computes the end of a vector otherwise.
         """
-        row = np.arange(start, start + sizes.size).repeat(sizes)
         size = max(_BLOCK_COORDINATES // self.x.size(1), 1)
         parts = zip(*(torch.from_numpy(ids).split(size) for ids in (row, col)), strict=True)
         # Each pair as two sets of one point.
@@ -152,6 +152,22 @@ class _Draw:
         if self.noise:
             _topk.add_noise(values, row, col, len(self.x), self.seed)
         return values
+
+    def _choose_by_kernel(self, start: int, stop: int) -> Tensor:
+        """The choice of the points ``start`` to ``stop`` (excluded) among all."""
+        pair = self.x[start:stop], self.x
+        similarity = fused.all_pairs(*pair, self.measure) if self.fused else self.measure.pairwise(*pair)
+        if not similarity.is_floating_point():
+            name = type(self.measure).__name__
+            raise LatopoError(f"topk_neighbors: {name} gives {similarity.dtype}, expected floating point numbers")
+        values = similarity.resolve_neg().numpy()
+        chosen = np.empty((len(values), self.taken), np.int64)
+        for first, last in row_blocks(len(values), _BLOCK_MOVES // (values.shape[1] * self.taken)):
+            part = slice(first, last)
+            _topk.choose_rows(
+                values[part], self.temperature, start + first, self.taken, self.noise, self.seed, chosen[part]
+            )
+        return torch.from_numpy(chosen).flatten()
 
     def _choose_by_torch(self, start: int, stop: int) -> Tensor:
         scores = self.measure.pairwise(self.x[start:stop], self.x).square().mul_(-self.temperature)

@@ -1,0 +1,155 @@
+"""The choices of the Gumbel top-k trick by a walk over a tree of boxes: the same ones as over all pairs.
+
+Noise lies within a range of 37, so a row need only look into boxes that are near enough to beat its k-th best so far.
+Scores and noise are those of :mod:`latopo.neighbors._topk`; what a tile says of a distance only passes columns over.
+"""
+
+import numpy as np
+import numpy.typing as npt
+
+from latopo._numba import njit
+from latopo.neighbors._kernels import EUCLIDEAN, FloatArray, IntArray
+from latopo.neighbors._support import similarity_of
+from latopo.neighbors._topk import BEYOND, ROOM, hopeless, insert, noise_of, upper_tail
+from latopo.neighbors._tree import Single, Tree, near_leaves_of, outside, squares_to
+
+_SLACK = 2.0**-22  # of a point's distance from the centre: rounding of a distance, however near the points
+
+
+@njit(nogil=True, cache=True)
+def _limit(floor: float, rate: float, noise: bool, slack: float, relative: float) -> float:
+    """The computed square beyond which no score, with its noise, gets above the floor."""
+    lead = max(BEYOND - floor, 0.0) if noise else max(-floor, 0.0)
+    return ((np.sqrt(lead / rate) * (1 + 2 * ROOM) + slack) * (1 + 2 * relative)) ** 2
+
+
+@njit(nogil=True, cache=True)
+def _highest(square: float, rate: float, slack: float) -> float:
+    """A score that none of this computed square exceeds."""
+    return -rate * max(np.sqrt(square) * (1 - ROOM) - slack, 0.0) ** 2
+
+
+@njit(nogil=True, cache=True)
+def _add_best(
+    points: FloatArray, own: int, ids: IntArray, squares: Single, limit: float, rate: float, slack: float, noise: bool,
+    seed: np.uint64, best: FloatArray, chosen: IntArray, taken: int,
+) -> int:  # fmt: skip
+    """Put the columns of a leaf to their places among the best of a row; returns how many there are now."""
+    k, factor, count = best.shape[0], points.dtype.type(-rate), points.shape[0]
+    for at in range(ids.shape[0]):
+        j = ids[at]
+        if squares[at] > limit or j == own:
+            continue
+        tail = 0.0
+        if noise:
+            lead = best[k - 1] - _highest(squares[at], rate, slack) if taken == k else -np.inf
+            if lead > BEYOND:
+                continue
+            tail = upper_tail(seed, own * count + j)
+            if hopeless(lead, tail):
+                continue
+        z = similarity_of(points[own], points[j], EUCLIDEAN)
+        value = float(z * z * factor)
+        taken = insert(best, chosen, taken, value + noise_of(tail) if noise else value, j)
+    return taken
+
+
+@njit(nogil=True, cache=True)
+def choose_leaves(
+    first: int, last: int, tree: Tree, points: FloatArray, rate: float, relative: float, noise: bool, seed: np.uint64,
+    out: IntArray, looked: IntArray,
+) -> None:  # fmt: skip
+    """Columns of the k largest scores plus noise for each row of the leaves ``first`` to ``last`` (excluded).
+
+    Ascending, into ``out`` [N, k]; adds to ``looked`` [1] how many distances were begun.
+    """
+    tiles, low, high, order, length, depth = tree
+    count, leaves, size, k = order.shape[0], tiles.shape[0], tiles.shape[2], out.shape[1]
+    stack, leaf_ids = np.empty(2 * depth + 2, np.int64), np.empty(leaves, np.int64)
+    leaf_squares, squares = np.empty(leaves, np.float32), np.empty(size, np.float32)
+    best, taken, limits = np.empty((size, k), np.float64), np.zeros(size, np.int64), np.empty(size, np.float64)
+    for leaf in range(first, last):
+        ids, widest, rows = order[leaf * count >> depth : (leaf + 1) * count >> depth], 0.0, tiles[leaf].T.copy()
+        for at in range(ids.shape[0]):
+            i, slack = ids[at], _SLACK * length[ids[at]]
+            squares_to(rows[at], tiles[leaf], np.inf, squares)
+            looked[0] += size
+            taken[at] = _add_best(points, i, ids, squares, np.inf, rate, slack, noise, seed, best[at], out[i], 0)
+            full = taken[at] == k
+            limits[at] = _limit(best[at, k - 1], rate, noise, slack, relative) if full else np.inf
+            widest = max(widest, limits[at])
+        others = near_leaves_of(low, high, depth, leaf, widest, stack, leaf_ids, leaf_squares)
+        by_distance = np.argsort(leaf_squares[:others])
+        for at in range(ids.shape[0]):
+            i, slack, limit = ids[at], _SLACK * length[ids[at]], limits[at]
+            for step in by_distance:
+                other = leaf_ids[step]
+                if leaf_squares[step] > limit:
+                    break
+                if outside(rows[at], low[leaves - 1 + other], high[leaves - 1 + other]) > limit:
+                    continue
+                looked[0] += size
+                if squares_to(rows[at], tiles[other], limit, squares) > limit:
+                    continue
+                near = order[other * count >> depth : (other + 1) * count >> depth]
+                taken[at] = _add_best(
+                    points, i, near, squares, limit, rate, slack, noise, seed, best[at], out[i], taken[at]
+                )
+                if taken[at] == k:
+                    limit = _limit(best[at, k - 1], rate, noise, slack, relative)
+            out[i].sort()
+
+
+@njit(nogil=True, cache=True)
+def find_in_leaves(
+    first: int, last: int, tree: Tree, room: float, rate: float, relative: float, noise: bool, seed: np.uint64,
+    floor: npt.NDArray[np.float64], most: int, counts: IntArray,
+) -> IntArray:  # fmt: skip
+    """Columns whose value may exceed ``floor`` [N] if their distance is that in the tree, less ``room``, or more.
+
+    For the rows of the leaves ``first`` to ``last`` (excluded), in the order of the leaves; their numbers go into
+    ``counts`` [N]. Stops when there are more than ``most``.
+    """
+    tiles, low, high, order, length, depth = tree
+    count, leaves, size = order.shape[0], tiles.shape[0], tiles.shape[2]
+    stack, leaf_ids = np.empty(2 * depth + 2, np.int64), np.empty(leaves, np.int64)
+    leaf_squares, squares, limits = np.empty(leaves, np.float32), np.empty(size, np.float32), np.empty(size, np.float64)
+    found, used = np.empty(1024, np.int64), 0
+    for leaf in range(first, last):
+        ids, rows = order[leaf * count >> depth : (leaf + 1) * count >> depth], tiles[leaf].T.copy()
+        for at in range(ids.shape[0]):
+            lowest = floor[ids[at]] - ROOM * (1 + abs(floor[ids[at]]))
+            limits[at] = _limit(lowest, rate, noise, _SLACK * length[ids[at]] + room, relative)
+        others = near_leaves_of(low, high, depth, leaf, limits[: ids.shape[0]].max(), stack, leaf_ids, leaf_squares)
+        leaf_ids[others], leaf_squares[others] = leaf, 0
+        for at in range(ids.shape[0]):
+            own, limit, slack, before = ids[at], limits[at], _SLACK * length[ids[at]] + room, used
+            lowest = floor[own] - ROOM * (1 + abs(floor[own]))
+            if used > most:
+                return found[:used].copy()
+            if used + count > found.shape[0]:
+                larger = np.empty(2 * (used + count), np.int64)
+                larger[:used] = found[:used]
+                found = larger
+            for step in range(others + 1):
+                other = leaf_ids[step]
+                if outside(rows[at], low[leaves - 1 + other], high[leaves - 1 + other]) > limit:
+                    continue
+                if squares_to(rows[at], tiles[other], limit, squares) > limit:
+                    continue
+                start = other * count >> depth
+                for place in range((other + 1) * count // (1 << depth) - start):
+                    j = order[start + place]
+                    if squares[place] > limit or j == own:
+                        continue
+                    value = _highest(squares[place], rate, slack)
+                    if noise:
+                        tail = upper_tail(seed, own * count + j)
+                        if lowest - value > BEYOND or hopeless(lowest - value, tail):
+                            continue
+                        value += noise_of(tail)
+                    if value >= lowest:
+                        found[used] = j
+                        used += 1
+            counts[own] = used - before
+    return found[:used].copy()
