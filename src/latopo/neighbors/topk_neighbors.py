@@ -31,7 +31,7 @@ __all__ = ["topk_neighbors"]
 _BLOCK_ENTRIES = 2**21
 _BLOCK_COORDINATES = 2**22  # of pairs
 _TREE_FROM, _SHADOW_FROM = 8_192, 512  # points from which on a tree is tried: over them, or over a shadow
-_SHARE = 0.05  # of the pairs; if more are near in the shadow, all pairs are faster
+_SHARE = 0.2  # of the pairs; if more are near, comparing all is faster
 _BLOCK_MOVES = 2**28  # of chosen columns, at worst: well under a second, and Ctrl-C waits for it
 
 
@@ -116,7 +116,7 @@ class _Draw:
         if shadow is None or not TopKTree.serves(shadow) or not self.temperature >= torch.finfo(shadow.dtype).tiny:
             return None
         tree = TopKTree(shadow, self.temperature, self.seed if self.noise else None)
-        near = tree.choose(self.taken, noise=self.fused)
+        near = tree.choose(self.taken, _SHARE if self.fused else 1.0, noise=self.fused)
         return near if self.fused or near is None else self._choose_by_bound(tree, near, shadow)
 
     def _choose_by_bound(self, tree: TopKTree, near: IntArray, shadow: Tensor) -> IntArray | None:

@@ -14,7 +14,6 @@ __all__ = ["TopKTree"]
 _WIDEST = 128  # coordinates of a point: the rotation is quadratic in them
 _FARTHEST = 1e12  # coordinates whose squares single precision still has
 _PILOT = 8  # leaves that are looked at first
-_SHARE = 0.2  # of all pairs; beyond, comparing all is faster
 _BLOCK = 16  # leaves a thread takes at a time
 
 
@@ -41,13 +40,13 @@ class TopKTree:
         """Whether far points can be told from near ones in single precision."""
         return 0 < points.size(1) <= _WIDEST and float(points.abs().amax()) < _FARTHEST
 
-    def choose(self, k: int, noise: bool = True) -> IntArray | None:
-        """Columns of the k largest scores of every row, ascending, [N, k]; None if too many pairs had to be looked at.
+    def choose(self, k: int, share: float, noise: bool = True) -> IntArray | None:
+        """Columns of the k largest scores of every row, ascending, [N, k]; None if it looks at more of all pairs.
 
         Example:
             >>> import torch
             >>> tree = TopKTree(torch.arange(2000.0)[:, None], 1.0, None)
-            >>> tree.choose(2)[[0, 1000]].tolist()
+            >>> tree.choose(2, share=0.2)[[0, 1000]].tolist()
             [[1, 2], [999, 1001]]
         """
         count = len(self.points)
@@ -62,7 +61,7 @@ class TopKTree:
         pilot = np.unique(np.linspace(0, self.leaves - 1, _PILOT).astype(int))
         for leaf in pilot:
             block(leaf, leaf + 1, looked)
-        if looked[0] > _SHARE * len(pilot) / self.leaves * count**2:
+        if looked[0] > share * len(pilot) / self.leaves * count**2:
             return None
         map_blocks(lambda first, last: block(first, last, np.zeros(1, np.int64)), self.leaves, _BLOCK)
         return out
