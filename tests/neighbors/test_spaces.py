@@ -116,7 +116,9 @@ def test_bad_arguments():
 
 
 @pytest.mark.parametrize("scale", [1e-3, 1.0, 20.0, 300.0])
-@pytest.mark.parametrize("space", [Hyperbolic(0.5), Product([Euclidean(), Hyperbolic(3.0), Spherical()], [1, 2, 1])])
+@pytest.mark.parametrize(
+    "space", [Hyperbolic(0.5), Spherical(0.3), Product([Euclidean(), Hyperbolic(3.0), Spherical()], [1, 1, 2])]
+)
 def test_shadows_are_never_farther_apart_than_their_points(space, scale):
     x = scale * torch.randn(60, 4, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
     x[0] = 0
@@ -130,7 +132,7 @@ class Taxicab(Euclidean):
         return -torch.cdist(x, y, p=1)
 
 
-@pytest.mark.parametrize("space", [Taxicab(), Spherical(), Product([Euclidean(), Taxicab()], [1, 1]), Inner()])
+@pytest.mark.parametrize("space", [Taxicab(), Product([Euclidean(), Taxicab()], [1, 1]), Inner()])
 def test_spaces_without_a_shadow(space):
     assert flat_shadow(space, torch.ones(3, 2)) is None
 

@@ -229,10 +229,12 @@ def test_shadows_leave_room_for_rounding(noise, size, spread, curvature, tempera
     x = size * (centres.repeat(20, 1) + spread * around)
     chosen = [
         topk_neighbors(x, 4, temperature, m, noise=noise, generator=torch.Generator().manual_seed(0)).col.view(1000, 4)
-        for m in (Hyperbolic(curvature), Bare(Hyperbolic(curvature)))
+        for space in (Hyperbolic(curvature), Spherical(curvature))
+        for m in (space, Bare(space))
     ]
-    assert (chosen[0].diff(dim=1) > 0).all()
-    assert torch.equal(*chosen)
+    assert all((found.diff(dim=1) > 0).all() for found in chosen)
+    assert torch.equal(*chosen[:2])
+    assert torch.equal(*chosen[2:])
 
 
 def test_what_a_similarity_of_ones_own_gives_is_looked_at():

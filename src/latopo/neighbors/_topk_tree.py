@@ -103,12 +103,12 @@ def choose_leaves(
 @njit(nogil=True, cache=True)
 def find_in_leaves(
     first: int, last: int, tree: Tree, room: float, rate: float, relative: float, noise: bool, seed: np.uint64,
-    floor: npt.NDArray[np.float64], most: int, counts: IntArray,
+    floor: npt.NDArray[np.float64], counts: IntArray,
 ) -> IntArray:  # fmt: skip
     """Columns whose value may exceed ``floor`` [N] if their distance is that in the tree, less ``room``, or more.
 
     For the rows of the leaves ``first`` to ``last`` (excluded), in the order of the leaves; their numbers go into
-    ``counts`` [N]. Stops when there are more than ``most``.
+    ``counts`` [N].
     """
     tiles, low, high, order, length, depth = tree
     count, leaves, size = order.shape[0], tiles.shape[0], tiles.shape[2]
@@ -125,8 +125,6 @@ def find_in_leaves(
         for at in range(ids.shape[0]):
             own, limit, slack, before = ids[at], limits[at], _SLACK * length[ids[at]] + room, used
             lowest = floor[own] - ROOM * (1 + abs(floor[own]))
-            if used > most:
-                return found[:used].copy()
             if used + count > found.shape[0]:
                 larger = np.empty(2 * (used + count), np.int64)
                 larger[:used] = found[:used]

@@ -179,15 +179,16 @@ def flat_shadow(space: Similarity, x: Tensor) -> Tensor | None:
     """Points [n, d'] that are nowhere farther apart, in a straight line, than the points x [n, d] in their space.
 
     They tell far points apart without the distances of the space. Geodesics of a hyperbolic space part faster than the
-    straight lines of its tangent space; what a sphere has is left out. None if nothing is left, if numbers are so small
-    that their squares vanish, or if the space is not one of this library's, which take batches of points, too.
+    straight lines of its tangent space; a chord of a sphere is shorter than the arc. None if numbers are so small that
+    their squares vanish, or if the space is not one of this library's, which take batches of points, too.
 
     Example:
-        >>> flat_shadow(Product([Euclidean(), Spherical()], sizes=[1, 2]), torch.ones(1, 3))
-        tensor([[1.]])
+        >>> x = torch.tensor([[1.0, 0.0, 0.0], [1.0, math.pi, 0.0]])
+        >>> flat_shadow(Product([Euclidean(), Spherical()], sizes=[1, 2]), x).norm(dim=1).tolist()
+        [1.0, 2.23606...]
     """
     parts = _flat_parts(space, x)
-    if not parts:
+    if parts is None:
         return None
     shadow = torch.cat(parts, -1)
     return shadow if float(shadow.detach().abs().amax()) > torch.finfo(x.dtype).tiny ** 0.25 else None
@@ -196,7 +197,9 @@ def flat_shadow(space: Similarity, x: Tensor) -> Tensor | None:
 def _flat_parts(space: Similarity, x: Tensor) -> list[Tensor] | None:
     """The coordinates of a shadow, factor by factor; None if there is a factor that nothing is known of."""
     if type(space) is Spherical:
-        return []
+        radius, angle = 1 / space.curvature.sqrt(), space._radius(x)[:, None]
+        # From the origin, so that what is near it keeps its digits.
+        return [-2 * radius * (angle / 2).sin().square(), radius * angle.sin() * Cosine.directions(x)]
     if type(space) is Euclidean:
         return [x]
     if type(space) is Hyperbolic:

@@ -1,7 +1,5 @@
 """The sampler of the DGM: a fixed number of neighbours by the Gumbel top-k trick."""
 
-from threading import Event
-
 import numpy as np
 import numpy.typing as npt
 import torch
@@ -122,22 +120,24 @@ class _Draw:
     def _choose_by_bound(self, tree: TopKTree, near: IntArray, shadow: Tensor) -> IntArray | None:
         """The similarity is taken only of pairs whose shadows are near; ``near`` are the nearest shadows."""
         floor = self._values(np.arange(len(near)).repeat(self.taken), near.ravel()).reshape(near.shape).min(axis=1)
+        most = int(_SHARE * len(near) ** 2)
         # Distances are rounded by as much as coordinates are, however near the points.
         room = 64 * torch.finfo(shadow.dtype).eps * float(shadow.abs().amax()) * shadow.size(1)
-        chosen, given_up = np.empty_like(near), Event()
+        chosen, asked = np.empty_like(near), [0]
 
         def block(first: int, last: int) -> None:
-            found = None if given_up.is_set() else tree.candidates(first, last, floor, room, _SHARE)
-            if found is None or (found[1] < self.taken).any():
-                given_up.set()
+            if asked[0] > most:  # in an earlier block
                 return
-            rows, sizes, col = found
+            rows, sizes, col = tree.candidates(first, last, floor, room)
+            asked[0] += col.size if (sizes >= self.taken).all() else most + 1
+            if asked[0] > most:
+                return
             best = np.empty((len(rows), self.taken), np.int64)
             _topk.choose_among(self._values(rows.repeat(sizes), col), col, sizes, best)
             chosen[rows] = best
 
         map_blocks(block, tree.leaves, tree.block)
-        return None if given_up.is_set() else chosen
+        return chosen if asked[0] <= most else None
 
     def _values(self, row: IntArray, col: IntArray) -> npt.NDArray[np.float64]:
         """Scores, with their noise, of these pairs.

@@ -15,6 +15,7 @@ _WIDEST = 128  # coordinates of a point: the rotation is quadratic in them
 _FARTHEST = 1e12  # coordinates whose squares single precision still has
 _PILOT = 8  # leaves that are looked at first
 _BLOCK = 16  # leaves a thread takes at a time
+_BLOCK_PAIRS = 2**24  # and at most so many pairs that are candidates
 
 
 class TopKTree:
@@ -22,8 +23,6 @@ class TopKTree:
 
     The noise is that of :mod:`latopo.neighbors._topk` for this ``seed``, and None is no noise.
     """
-
-    block = _BLOCK
 
     def __init__(self, points: Tensor, rate: float, seed: np.uint64 | None) -> None:
         self.points, self.tree, self.rate = fused.as_array(points), box_tree(points), rate
@@ -34,6 +33,11 @@ class TopKTree:
     def leaves(self) -> int:
         """How many there are."""
         return len(self.tree.tiles)
+
+    @property
+    def block(self) -> int:
+        """How many of them to ask :meth:`candidates` for at once."""
+        return max(min(_BLOCK, _BLOCK_PAIRS * self.leaves // len(self.points) ** 2), 1)
 
     @staticmethod
     def serves(points: Tensor) -> bool:
@@ -67,17 +71,16 @@ class TopKTree:
         return out
 
     def candidates(
-        self, first: int, last: int, floor: npt.NDArray[np.float64], room: float, share: float
-    ) -> tuple[IntArray, IntArray, IntArray] | None:
+        self, first: int, last: int, floor: npt.NDArray[np.float64], room: float
+    ) -> tuple[IntArray, IntArray, IntArray]:
         """Columns whose value may exceed ``floor`` [N] where straight distances, less ``room``, bound the true ones.
 
         Of the rows of the leaves ``first`` to ``last`` (excluded): their numbers, how many columns each has, and the
-        columns, row by row; None if these are more than a ``share`` of all.
+        columns, row by row.
         """
         count, depth = len(self.points), self.tree.depth
         rows, sizes = self.tree.order[first * count >> depth : last * count >> depth], np.zeros(count, np.int64)
-        most = int(share * len(rows) * count)
         col = _topk_tree.find_in_leaves(
-            first, last, self.tree, room, self.rate, self.relative, self.noise, self.seed, floor, most, sizes
+            first, last, self.tree, room, self.rate, self.relative, self.noise, self.seed, floor, sizes
         )
-        return None if col.size > most else (rows, sizes[rows], col)
+        return rows, sizes[rows], col
