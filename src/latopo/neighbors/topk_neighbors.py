@@ -29,6 +29,7 @@ __all__ = ["topk_neighbors"]
 _BLOCK_ENTRIES = 2**21
 _BLOCK_COORDINATES = 2**22  # of pairs
 _TREE_FROM, _SHADOW_FROM = 8_192, 512  # points from which on a tree is tried: over them, or over a shadow
+_LEAST = 20  # points for each that is chosen, at least
 _SHARE = 0.2  # of the pairs; if more are near, comparing all is faster
 _BLOCK_MOVES = 2**28  # of chosen columns, at worst: well under a second, and Ctrl-C waits for it
 
@@ -107,11 +108,11 @@ class _Draw:
 
     def _choose_by_tree(self) -> IntArray | None:
         """The same choice as over all pairs; None where the tree would not be faster."""
-        if not self.compiled or len(self.x) < (_TREE_FROM if self.fused else _SHADOW_FROM):
+        if not self.compiled or len(self.x) < max(_TREE_FROM if self.fused else _SHADOW_FROM, _LEAST * self.taken):
             return None
-        shadow = self.x if self.fused else flat_shadow(self.measure, self.x)
-        # A rate that vanishes beside the points' precision ties all pairs.
-        if shadow is None or not TopKTree.serves(shadow) or not self.temperature >= torch.finfo(shadow.dtype).tiny:
+        shadow, limits = self.x if self.fused else flat_shadow(self.measure, self.x), torch.finfo(self.x.dtype)
+        # A rate that vanishes in the points' precision, or is infinite, ties all pairs.
+        if shadow is None or not TopKTree.serves(shadow) or not limits.tiny <= self.temperature <= limits.max:
             return None
         tree = TopKTree(shadow, self.temperature, self.seed if self.noise else None)
         near = tree.choose(self.taken, _SHARE if self.fused else 1.0, noise=self.fused)

@@ -16,6 +16,7 @@ _FARTHEST = 1e12  # coordinates whose squares single precision still has
 _PILOT = 8  # leaves that are looked at first
 _BLOCK = 16  # leaves a thread takes at a time
 _BLOCK_PAIRS = 2**24  # and at most so many pairs that are candidates
+_BLOCK_MOVES = 2**28  # and of chosen columns, at worst: Ctrl-C waits for a block
 
 
 class TopKTree:
@@ -67,7 +68,8 @@ class TopKTree:
             block(leaf, leaf + 1, looked)
         if looked[0] > share * len(pilot) / self.leaves * count**2:
             return None
-        map_blocks(lambda first, last: block(first, last, np.zeros(1, np.int64)), self.leaves, _BLOCK)
+        size = max(min(_BLOCK, _BLOCK_MOVES * self.leaves // (count**2 * k)), 1)
+        map_blocks(lambda first, last: block(first, last, np.zeros(1, np.int64)), self.leaves, size)
         return out
 
     def candidates(
