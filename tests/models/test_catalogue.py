@@ -133,7 +133,7 @@ def test_ablations_leave_a_part_out_and_change_nothing_else():
     assert SYSTEMS["alpha-dgm"].settings == ours.change(polygons=None, edge_features=False)
     assert SYSTEMS["gcn-judged"].settings == SYSTEMS["dcm-judged"].settings.change(latent=None)
     fused = SYSTEMS["dcm-fused"].settings
-    assert SYSTEMS["given-fused"].settings == fused.change(branches=(fused.branches[0], *fused.branches[3:]))
+    assert SYSTEMS["given-fused"].settings == fused.change(branches=(fused.branches[0], *fused.branches[2:]))
     assert SYSTEMS["mlp-fused"].settings == fused.change(branches=("own",) * 3)
     assert SYSTEMS["gcn-fused"].settings == fused.change(branches=("convolved",) * 3)
     assert SYSTEMS["dcm-fused-cells"].settings.change(branches=fused.branches, polygons=None) == fused
@@ -143,7 +143,7 @@ def test_without_a_graph_nothing_hears_one():
     assert build_model("dcm-plus", 6, 3, graph=True).given is not None
     assert build_model("dcm-plus", 6, 3).given is None
     assert build_model("dcm", 6, 3, graph=True).given is None
-    assert build_model("dcm-fused", 6, 3).settings.branches == ("own", "latent", "own+latent")
+    assert build_model("dcm-fused", 6, 3).settings.branches == ("own", "latent+size")
     assert not SYSTEMS["mlp-fused"].uses_graph
 
 

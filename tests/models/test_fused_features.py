@@ -46,6 +46,36 @@ def test_fitted_rows_come_back_nearly_as_new_ones(table):
     assert correlation > 0.9
 
 
+@pytest.fixture(scope="module")
+def pages():
+    """0/1 words; the first forty rows have a handful, the others ten times as many, in the same proportions."""
+    generator = torch.Generator().manual_seed(0)
+    share = torch.where(torch.arange(80) < 40, 0.02, 0.2)[:, None]
+    return (torch.rand(80, 400, generator=generator) < share).float()
+
+
+def test_size_is_the_centred_logarithm_of_the_number_of_words(pages):
+    seen = see(pages.to_sparse_csr(), None, ("latent", "latent+size"), None, None)
+    found = seen.branches["latent+size"]
+    torch.testing.assert_close(found[:, :-1], seen.branches["latent"])
+    count = pages.sum(1).double().log1p()
+    expected = 2 * (count - count.mean()) / count.std(correction=0)
+    torch.testing.assert_close(found[:, -1].double(), expected, rtol=1e-4, atol=1e-4)
+    # Directions alone do not tell short rows from long ones; of more words there is more.
+    again, _ = seen.fitted.join(pages[:5].double(), ("latent+size",))
+    torch.testing.assert_close(again["latent+size"][:, -1], expected[:5], rtol=1e-4, atol=1e-4)
+
+
+def test_size_is_silent_where_it_tells_nothing(table):
+    same = see(table[0], None, ("latent", "latent+size"), None, None).branches
+    assert torch.equal(same["latent+size"], same["latent"])  # numbers
+    words = torch.eye(60).repeat(1, 3)[:, torch.randperm(180, generator=torch.Generator().manual_seed(0))]
+    seen = see(words, None, ("latent+size",), None, None)
+    longer, _ = seen.fitted.join(torch.ones(1, 180, dtype=torch.float64), ("latent+size",))
+    assert seen.branches["latent+size"][:, -1].abs().max() == 0
+    assert longer["latent+size"][0, -1] == 0
+
+
 def test_isolated_nodes_and_a_graph_without_edges(table):
     seen = see(table[0], torch.zeros(2, 0, dtype=torch.int64), ("given", "adjacency"), None, None)
     assert all(bool(features.isfinite().all()) for features in seen.branches.values())

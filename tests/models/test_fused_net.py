@@ -36,7 +36,7 @@ def test_it_learns_and_its_weights_sum_to_one():
     assert (result.best_output.prediction.argmax(1) == y).float().mean() > 0.9
     torch.testing.assert_close(model(x).prediction.exp().sum(1), torch.ones(80))
     weights = [value for name, value in result.history[0].items() if name.startswith("weight_")]
-    assert len(weights) == 7
+    assert len(weights) == 6
     assert sum(weights) == pytest.approx(1)
 
 
@@ -92,8 +92,8 @@ def test_new_rows_need_a_branch_without_a_graph():
 
 
 def test_with_enough_held_out_nodes_each_branch_is_trained_once():
-    assert [len(members) for members in fitted(enough=20)[0].heads] == [1] * 7
-    assert [len(members) for members in fitted(enough=21)[0].heads] == [2] * 7
+    assert [len(members) for members in fitted(enough=20)[0].heads] == [1] * 6
+    assert [len(members) for members in fitted(enough=21)[0].heads] == [2] * 6
 
 
 def test_the_complex_is_the_latent_graph_and_has_polygons_where_they_are_heard():
@@ -104,16 +104,20 @@ def test_the_complex_is_the_latent_graph_and_has_polygons_where_they_are_heard()
     assert fitted("mlp-fused", graph=False)[1].best_output.complex is None
 
 
-def test_words_are_taken_as_they_are():
+def test_words_are_taken_as_they_are(tmp_path):
     generator = torch.Generator().manual_seed(0)
     y = torch.arange(90) % 3
     topics = torch.rand(3, 120, generator=generator).pow(6)
     x = (torch.rand(90, 120, generator=generator) < 0.3 * topics[y]).float()
-    model = FusedNet(120, 3, branches=("own", "latent", "own+latent"), **QUICK)
+    model = FusedNet(120, 3, branches=("own", "latent+size", "own+latent"), **QUICK)
     index = torch.arange(90)
     result = train(model, x.to_sparse_csr(), y, None, index[:60], index[60:75], num_classes=3)
     assert (result.best_output.prediction.argmax(1) == y)[75:].float().mean() > 0.6
     assert model.heads[0][0].in_channels == 120
+    assert model.heads[1][0].in_channels == 90  # 89 directions and the size
+    save_model(model, tmp_path)
+    again, new = load_model(tmp_path).double(), torch.cat([x[:9].double(), torch.ones(1, 120, dtype=torch.float64)])
+    assert torch.equal(again.join(new, None).prediction, model.double().join(new, None).prediction)
 
 
 def test_values_are_learned_in_their_units():

@@ -28,6 +28,8 @@ FloatArray = NDArray[np.floating[Any]]
 _RANK = 256
 _GIVEN_STEPS = 2
 _SPREAD = 0.5  # mean deviation of a block's columns
+_SIZE_SPREAD = 2.0  # of one column beside hundreds
+_LEAST_SPREAD = 1e-6
 _DEFAULT_SHARE = 0.5
 
 
@@ -50,11 +52,13 @@ class InputFeatures:
         metric: how rows are compared.
         space: the latent graph; None if no branch hears it.
         factor: of each block, by which its columns spread alike.
+        size: mean logarithm of the number of words of a row.
     """
 
     metric: Metric
     space: FittedSpace | None
     factor: dict[str, float]
+    size: float = 0.0
 
     def own(self, x: Tensor) -> Tensor:
         """Words as they are, numbers standardised, [n, d]."""
@@ -71,7 +75,7 @@ class InputFeatures:
     def join(self, x: Tensor, branches: Sequence[str]) -> tuple[dict[str, Tensor], Any]:
         """What branches that hear no given graph see of new rows, and whom these choose, sparse [q, n]."""
         rows, chosen = self.metric.embed(as_array(x)), None
-        blocks: dict[str, FloatArray] = {"reduced": rows.own}
+        blocks: dict[str, FloatArray] = {"reduced": rows.own, "size": _log_size(rows, self.metric) - self.size}
         if self.space is not None:
             blocks["latent"], chosen = self.space.join(rows)
         return _side_by_side(self, branches, blocks, x), chosen
@@ -109,7 +113,9 @@ def see(
     array = as_array(x)
     metric = choose_metric(array)
     rows = metric.embed(array)
-    blocks: dict[str, FloatArray] = {"reduced": rows.own}
+    log_size = _log_size(rows, metric)
+    size = float(log_size.mean()) if log_size.size else 0.0
+    blocks: dict[str, FloatArray] = {"reduced": rows.own, "size": log_size - size}
     space: Space | None = None
     cells, found = None, None
     if wanted & {"latent", "cells"}:
@@ -123,8 +129,8 @@ def see(
         adjacency = _adjacency(edges, len(rows.raw))
         blocks["given"] = _given(adjacency, rows, metric)
         blocks["adjacency"] = _reduced(adjacency)
-    factor = {name: _factor(block) for name, block in blocks.items() if name in wanted}
-    fitted = InputFeatures(metric, None if space is None else space.fitted, factor)
+    factor = {name: _factor(name, block) for name, block in blocks.items() if name in wanted}
+    fitted = InputFeatures(metric, None if space is None else space.fitted, factor, size)
     return Seen(fitted, _side_by_side(fitted, branches, blocks, x), cells, found)
 
 
@@ -195,5 +201,14 @@ def _reduced(adjacency: Any) -> FloatArray:
     return unit_rows(reduced - reduced.mean(axis=0))
 
 
-def _factor(block: FloatArray) -> float:
-    return float(_SPREAD / max(block.std(axis=0).mean(), 1e-6))
+def _log_size(rows: Embedded, metric: Metric) -> FloatArray:
+    """Logarithm of the number of words of each row, [n, 1]; no column where rows are not words."""
+    if not isinstance(metric, Words):
+        return np.zeros((len(rows.raw), 0), np.float32)
+    return np.log1p(np.diff(rows.points.indptr))[:, None].astype(np.float32)
+
+
+def _factor(name: str, block: FloatArray) -> float:
+    """0 where nothing varies: what new rows have of it was never learned from."""
+    found = block.std(axis=0).mean() if block.size else 0.0
+    return float((_SIZE_SPREAD if name == "size" else _SPREAD) / found) if found > _LEAST_SPREAD else 0.0

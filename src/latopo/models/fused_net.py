@@ -175,7 +175,8 @@ class FusedNet(Model):
         found |= {} if features.space is None else space_tensors(_SPACE, features.space)
         found |= {f"factor.{name}": torch.tensor(value, dtype=torch.float64) for name, value in features.factor.items()}
         temperature = torch.tensor(fusion.temperature, dtype=torch.float64)
-        return found | {"weight": fusion.weight, "temperature": temperature, "answer": answer}
+        size = torch.tensor(features.size, dtype=torch.float64)
+        return found | {"size": size, "weight": fusion.weight, "temperature": temperature, "answer": answer}
 
     def load_state_dict(self, state_dict: Mapping[str, Any], strict: bool = True, assign: bool = False) -> Any:
         """Take over a fitted model."""
@@ -186,7 +187,8 @@ class FusedNet(Model):
         space = read_space(_SPACE, metric, state_dict) if f"space.{_SPACE}.gain" in state_dict else None
         factor = {name.removeprefix("factor."): float(state_dict[name]) for name in _under("factor.", state_dict)}
         fusion = Fusion(state_dict["weight"], float(state_dict["temperature"]))
-        self._fitted = _Fitted(InputFeatures(metric, space, factor), fusion, state_dict["answer"])
+        size = float(state_dict.get("size", 0.0))  # files of before it was heard have none
+        self._fitted = _Fitted(InputFeatures(metric, space, factor, size), fusion, state_dict["answer"])
         self._load_heads({name.removeprefix("heads."): state_dict[name] for name in _under("heads.", state_dict)})
 
     def _load_heads(self, tensors: dict[str, Tensor]) -> None:

@@ -10,8 +10,10 @@ from latopo.settings import Settings
 __all__ = ["GRAPH_BRANCHES", "BranchName", "FusedSettings"]
 
 BranchName = Literal[
-    "own", "latent", "own+latent", "given", "adjacency", "given+adjacency", "convolved", "cells"
+    "own", "latent", "own+latent", "given", "adjacency", "given+adjacency", "convolved", "cells",
+    "latent+size",
 ]  # fmt: skip
+_SIZE = "+size"
 GRAPH_BRANCHES: frozenset[BranchName] = frozenset(["given", "adjacency", "given+adjacency", "convolved"])
 """The branches that hear a given graph."""
 
@@ -23,8 +25,9 @@ class FusedSettings(Settings):
     Attributes:
         branches: by name. ``own``: a node's own features; ``latent``: features diffused over the α-DGM's graph of the
             *input*; ``cells``: over that graph's edges and polygons; ``given``: over the given graph; ``adjacency``:
-            who a node's neighbours are; two names with a plus: both side by side; ``convolved``: a trained GCN. A name
-            may come again: another branch of the same kind, from another seed.
+            who a node's neighbours are; ``size``, beside others: how many words a row has, which its direction does not
+            tell; names with a plus: side by side; ``convolved``: a trained GCN. A name may come again: another branch
+            of the same kind, from another seed.
         degree: neighbours per row of the latent graph on average; None: 30 for words, 10 for numbers.
         polygons: how polygons are chosen; only ``cells`` hears them.
         hidden_channels, dropout: of every branch's two layers.
@@ -39,9 +42,7 @@ class FusedSettings(Settings):
         ('own',)
     """
 
-    branches: tuple[BranchName, ...] = (
-        "own", "latent", "own+latent", "given", "adjacency", "given+adjacency", "convolved"
-    )  # fmt: skip
+    branches: tuple[BranchName, ...] = ("own", "latent+size", "given", "adjacency", "given+adjacency", "convolved")
     degree: int | None = field(default=None, metadata={"at_least": 1})
     polygons: EntmaxPolygons | None = None
     hidden_channels: int = field(default=64, metadata={"at_least": 1, "at_most": 2**16})
@@ -62,17 +63,15 @@ class FusedSettings(Settings):
             raise LatopoError("branches and weight_decays: each needs at least one")
 
     def seeds(self) -> tuple[int, ...]:
-        """A number for each branch by its name alone: leaving one out changes nothing in the others.
+        """A number for each branch by its name alone, ``size`` aside: leaving one out changes nothing in the others.
 
         Example:
-            >>> FusedSettings(branches=("latent", "own", "own")).seeds()
-            (1, 0, 8)
+            >>> FusedSettings(branches=("latent", "own", "own", "latent+size")).seeds()
+            (1, 0, 8, 9)
         """
-        known = get_args(BranchName)
-        return tuple(
-            known.index(name) + len(known) * self.branches[:place].count(name)
-            for place, name in enumerate(self.branches)
-        )
+        known = [name for name in get_args(BranchName) if not name.endswith(_SIZE)]
+        names = [name.removesuffix(_SIZE) for name in self.branches]
+        return tuple(known.index(name) + len(known) * names[:place].count(name) for place, name in enumerate(names))
 
     def without_graph(self) -> "FusedSettings":
         """The same without the branches that hear a given graph."""
