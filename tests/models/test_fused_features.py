@@ -4,6 +4,7 @@ import torch
 
 from latopo.models.fused_features import blocks_of, see
 from latopo.models.settings import EntmaxPolygons
+from latopo.semi.metric import Words
 
 ALL = ("own", "latent", "own+latent", "cells", "given", "adjacency", "given+adjacency", "convolved")
 
@@ -74,6 +75,27 @@ def test_size_is_silent_where_it_tells_nothing(table):
     longer, _ = seen.fitted.join(torch.ones(1, 180, dtype=torch.float64), ("latent+size",))
     assert seen.branches["latent+size"][:, -1].abs().max() == 0
     assert longer["latent+size"][0, -1] == 0
+
+
+def test_sizes_beyond_the_fitted_ones_count_as_the_nearest(pages):
+    seen = see(pages, None, ("latent+size",), None, None)
+    new = torch.cat([torch.zeros(1, 400), torch.ones(1, 400)]).double()
+    found = seen.fitted.join(new, ("latent+size",))[0]["latent+size"][:, -1]
+    fitted = seen.branches["latent+size"][:, -1].double()
+    torch.testing.assert_close(found, torch.stack([fitted.min(), fitted.max()]))
+
+
+def test_sizes_that_hardly_vary_do_not_shout():
+    """Categories, one-hot, of which a single fitted row lacks one: new rows that lack some are read as others are."""
+    generator = torch.Generator().manual_seed(0)
+    choice = torch.randint(6, (200, 15), generator=generator) + 6 * torch.arange(15)
+    x = torch.zeros(200, 90).scatter(1, choice, 1.0)
+    x[0, choice[0, 0]] = 0
+    seen = see(x, None, ("latent+size",), None, None)
+    new = x[1:2].double()
+    new[0, choice[1, :5]] = 0
+    assert isinstance(seen.fitted.metric, Words)
+    assert seen.fitted.join(new, ("latent+size",))[0]["latent+size"][0, -1].abs() < 1.5
 
 
 def test_isolated_nodes_and_a_graph_without_edges(table):

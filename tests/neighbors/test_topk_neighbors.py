@@ -208,6 +208,40 @@ def test_a_tree_chooses_what_all_pairs_do(dtype, noise, k, temperature, monkeypa
     assert (served[0] is None) == (noise and temperature < 100)  # there all are near enough for the noise
 
 
+@pytest.mark.parametrize("space", [Euclidean(), Hyperbolic(), product()])
+def test_threads_do_not_matter(space, monkeypatch):
+    monkeypatch.setattr(import_module("latopo.neighbors.topk_neighbors"), "_TREE_FROM", 1)
+    x = (points(60, 6).repeat(30, 1) + points(1800, 6) / 300).float()
+    before, chosen = torch.get_num_threads(), []
+    try:
+        for count in (1, 2):
+            torch.set_num_threads(count)
+            chosen.append(topk_neighbors(x, 4, 1e5, space, generator=torch.Generator().manual_seed(2)).col)
+    finally:
+        torch.set_num_threads(before)
+    assert torch.equal(*chosen)
+
+
+@pytest.mark.parametrize(
+    ("scale", "dtype"), [(1e4, torch.float32), (2 * torch.pi, torch.float32), (50.0, torch.float64)]
+)
+def test_shadows_of_vectors_that_wrap_around_a_sphere(scale, dtype):
+    x = ((torch.rand(2000, 1, generator=torch.Generator().manual_seed(0)) * 2 - 1) * scale).to(dtype)
+    chosen = [topk_neighbors(x, 4, 1.0, m, noise=False).col for m in (Spherical(), Bare(Spherical()))]
+    assert torch.equal(*chosen)
+
+
+def test_points_whose_squares_single_precision_does_not_have(monkeypatch):
+    cloud = points(3000, 3)
+    cloud[:1000] *= 1e-21
+    for x in (points(3000, 3) * 1e-22, cloud):
+        chosen = []
+        for least in (1, 10_000):
+            monkeypatch.setattr(import_module("latopo.neighbors.topk_neighbors"), "_TREE_FROM", least)
+            chosen.append(topk_neighbors(x, 3, 1.0, noise=False).col)
+        assert torch.equal(*chosen)
+
+
 @pytest.mark.parametrize(("factor", "k"), [(1e30, 4), (1e-30, 4), (1.0, 699)])
 def test_a_tree_that_would_not_serve_is_given_up(factor, k, monkeypatch):
     x = points(700, 2).float() * factor

@@ -29,6 +29,7 @@ _RANK = 256
 _GIVEN_STEPS = 2
 _SPREAD = 0.5  # mean deviation of a block's columns
 _SIZE_SPREAD = 2.0  # of one column beside hundreds
+_LEAST_SIZE_SPREAD = 0.1  # a tenth more words or less tells nothing
 _LEAST_SPREAD = 1e-6
 _DEFAULT_SHARE = 0.5
 
@@ -52,13 +53,13 @@ class InputFeatures:
         metric: how rows are compared.
         space: the latent graph; None if no branch hears it.
         factor: of each block, by which its columns spread alike.
-        size: mean logarithm of the number of words of a row.
+        size: of the fitted rows' logarithms of their numbers of words the mean, the least and the largest.
     """
 
     metric: Metric
     space: FittedSpace | None
     factor: dict[str, float]
-    size: float = 0.0
+    size: tuple[float, float, float] = (0.0, 0.0, 0.0)
 
     def own(self, x: Tensor) -> Tensor:
         """Words as they are, numbers standardised, [n, d]."""
@@ -72,10 +73,18 @@ class InputFeatures:
         numbers = torch.from_numpy(metric.numbers.embed(as_array(dense[:, ~is_word])).own).to(x.device, x.dtype)
         return torch.cat([dense[:, is_word], numbers], dim=1)
 
+    def sizes(self, rows: Embedded) -> FloatArray:
+        """Centred logarithm of the number of words of each row, [n, 1]: as far as the fitted ones go, and no farther.
+
+        No column where rows are not words.
+        """
+        mean, least, largest = self.size
+        return _log_size(rows, self.metric).clip(least, largest) - np.float32(mean)
+
     def join(self, x: Tensor, branches: Sequence[str]) -> tuple[dict[str, Tensor], Any]:
         """What branches that hear no given graph see of new rows, and whom these choose, sparse [q, n]."""
         rows, chosen = self.metric.embed(as_array(x)), None
-        blocks: dict[str, FloatArray] = {"reduced": rows.own, "size": _log_size(rows, self.metric) - self.size}
+        blocks: dict[str, FloatArray] = {"reduced": rows.own, "size": self.sizes(rows)}
         if self.space is not None:
             blocks["latent"], chosen = self.space.join(rows)
         return _side_by_side(self, branches, blocks, x), chosen
@@ -114,8 +123,8 @@ def see(
     metric = choose_metric(array)
     rows = metric.embed(array)
     log_size = _log_size(rows, metric)
-    size = float(log_size.mean()) if log_size.size else 0.0
-    blocks: dict[str, FloatArray] = {"reduced": rows.own, "size": log_size - size}
+    size = (float(log_size.mean()), float(log_size.min()), float(log_size.max())) if log_size.size else (0.0, 0.0, 0.0)
+    blocks: dict[str, FloatArray] = {"reduced": rows.own, "size": log_size - np.float32(size[0])}
     space: Space | None = None
     cells, found = None, None
     if wanted & {"latent", "cells"}:
@@ -211,4 +220,6 @@ def _log_size(rows: Embedded, metric: Metric) -> FloatArray:
 def _factor(name: str, block: FloatArray) -> float:
     """0 where nothing varies: what new rows have of it was never learned from."""
     found = block.std(axis=0).mean() if block.size else 0.0
-    return float((_SIZE_SPREAD if name == "size" else _SPREAD) / found) if found > _LEAST_SPREAD else 0.0
+    if found <= _LEAST_SPREAD:
+        return 0.0
+    return float(_SIZE_SPREAD / max(found, _LEAST_SIZE_SPREAD) if name == "size" else _SPREAD / found)

@@ -187,7 +187,7 @@ class FusedNet(Model):
         space = read_space(_SPACE, metric, state_dict) if f"space.{_SPACE}.gain" in state_dict else None
         factor = {name.removeprefix("factor."): float(state_dict[name]) for name in _under("factor.", state_dict)}
         fusion = Fusion(state_dict["weight"], float(state_dict["temperature"]))
-        size = float(state_dict.get("size", 0.0))  # files of before it was heard have none
+        size = tuple(state_dict["size"].tolist()) if "size" in factor else (0.0, 0.0, 0.0)
         self._fitted = _Fitted(InputFeatures(metric, space, factor, size), fusion, state_dict["answer"])
         self._load_heads({name.removeprefix("heads."): state_dict[name] for name in _under("heads.", state_dict)})
 

@@ -28,7 +28,7 @@ class FusedSettings(Settings):
             who a node's neighbours are; ``size``, beside others: how many words a row has, which its direction does not
             tell; names with a plus: side by side; ``convolved``: a trained GCN. A name may come again: another branch
             of the same kind, from another seed.
-        degree: neighbours per row of the latent graph on average; None: 30 for words, 10 for numbers.
+        degree: neighbours per row of the latent graph on average; None: 30 for words, 20 for numbers.
         polygons: how polygons are chosen; only ``cells`` hears them.
         hidden_channels, dropout: of every branch's two layers.
         weight_decays: what each branch tries; all start, and the best after ``first_rung`` epochs goes on.
@@ -63,7 +63,9 @@ class FusedSettings(Settings):
             raise LatopoError("branches and weight_decays: each needs at least one")
 
     def seeds(self) -> tuple[int, ...]:
-        """A number for each branch by its name alone, ``size`` aside: leaving one out changes nothing in the others.
+        """A number for each branch by its name: leaving one out changes nothing in those of other names.
+
+        ``size`` is no part of the name here: ``latent+size`` in place of ``latent`` starts from the same number.
 
         Example:
             >>> FusedSettings(branches=("latent", "own", "own", "latent+size")).seeds()

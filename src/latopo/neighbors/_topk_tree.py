@@ -1,6 +1,6 @@
 """The choices of the Gumbel top-k trick by a walk over a tree of boxes: the same ones as over all pairs.
 
-Noise lies within a range of 37, so a row need only look into boxes that are near enough to beat its k-th best so far.
+No noise is above 37, so a row need only look into boxes that are near enough to beat its k-th best so far with that.
 Scores and noise are those of :mod:`latopo.neighbors._topk`; what a tile says of a distance only passes columns over.
 """
 
@@ -14,6 +14,7 @@ from latopo.neighbors._topk import BEYOND, ROOM, hopeless, insert, noise_of, upp
 from latopo.neighbors._tree import Single, Tree, near_leaves_of, outside, squares_to
 
 _SLACK = 2.0**-22  # of a point's distance from the centre: rounding of a distance, however near the points
+_TINY = 2e-18  # distances below that have squares that single precision rounds, or does not have
 
 
 @njit(nogil=True, cache=True)
@@ -71,7 +72,7 @@ def choose_leaves(
     for leaf in range(first, last):
         ids, widest, rows = order[leaf * count >> depth : (leaf + 1) * count >> depth], 0.0, tiles[leaf].T.copy()
         for at in range(ids.shape[0]):
-            i, slack = ids[at], _SLACK * length[ids[at]]
+            i, slack = ids[at], _SLACK * length[ids[at]] + _TINY
             squares_to(rows[at], tiles[leaf], np.inf, squares)
             looked[0] += size
             taken[at] = _add_best(points, i, ids, squares, np.inf, rate, slack, noise, seed, best[at], out[i], 0)
@@ -81,7 +82,7 @@ def choose_leaves(
         others = near_leaves_of(low, high, depth, leaf, widest, stack, leaf_ids, leaf_squares)
         by_distance = np.argsort(leaf_squares[:others])
         for at in range(ids.shape[0]):
-            i, slack, limit = ids[at], _SLACK * length[ids[at]], limits[at]
+            i, slack, limit = ids[at], _SLACK * length[ids[at]] + _TINY, limits[at]
             for step in by_distance:
                 other = leaf_ids[step]
                 if leaf_squares[step] > limit:
@@ -119,11 +120,11 @@ def find_in_leaves(
         ids, rows = order[leaf * count >> depth : (leaf + 1) * count >> depth], tiles[leaf].T.copy()
         for at in range(ids.shape[0]):
             lowest = floor[ids[at]] - ROOM * (1 + abs(floor[ids[at]]))
-            limits[at] = _limit(lowest, rate, noise, _SLACK * length[ids[at]] + room, relative)
+            limits[at] = _limit(lowest, rate, noise, _SLACK * length[ids[at]] + _TINY + room, relative)
         others = near_leaves_of(low, high, depth, leaf, limits[: ids.shape[0]].max(), stack, leaf_ids, leaf_squares)
         leaf_ids[others], leaf_squares[others] = leaf, 0
         for at in range(ids.shape[0]):
-            own, limit, slack, before = ids[at], limits[at], _SLACK * length[ids[at]] + room, used
+            own, limit, slack, before = ids[at], limits[at], _SLACK * length[ids[at]] + _TINY + room, used
             lowest = floor[own] - ROOM * (1 + abs(floor[own]))
             if used + count > found.shape[0]:
                 larger = np.empty(2 * (used + count), np.int64)

@@ -15,7 +15,7 @@ digits for close points, and nothing is ever mapped to the manifold.
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -24,7 +24,7 @@ from latopo._arguments import Positive, checked
 from latopo.errors import LatopoError
 from latopo.neighbors.similarity import Cosine, Euclidean, Similarity, safe_sqrt
 
-__all__ = ["Hyperbolic", "Product", "Spherical", "flat_shadow"]
+__all__ = ["Hyperbolic", "Product", "Shadow", "Spherical", "flat_shadow"]
 
 
 class _Curved(Similarity):
@@ -175,40 +175,60 @@ class Product(Similarity):
         return -safe_sqrt(torch.stack(squares).sum(0))
 
 
-def flat_shadow(space: Similarity, x: Tensor) -> Tensor | None:
-    """Points [n, d'] that are nowhere farther apart, in a straight line, than the points x [n, d] in their space.
+class Shadow(NamedTuple):
+    """Points [n, d'] that are nowhere farther apart, in a straight line, than those of a curved space.
 
-    They tell far points apart without the distances of the space. Geodesics of a hyperbolic space part faster than the
-    straight lines of its tangent space; a chord of a sphere is shorter than the arc. None if numbers are so small that
-    their squares vanish, or if the space is not one of this library's, which take batches of points, too.
+    As computed, their distance may be larger by ``room``.
+    """
+
+    points: Tensor
+    room: float
+
+
+def flat_shadow(space: Similarity, x: Tensor) -> Shadow | None:
+    """The shadow of the points x [n, d] of a space; it tells far ones apart without the distances of the space.
+
+    Geodesics of a hyperbolic space part faster than the straight lines of its tangent space; a chord of a sphere is
+    shorter than the arc. None if numbers are so small that their squares vanish, or if the space is not one of this
+    library's, which take batches of points, too.
 
     Example:
         >>> x = torch.tensor([[1.0, 0.0, 0.0], [1.0, math.pi, 0.0]])
-        >>> flat_shadow(Product([Euclidean(), Spherical()], sizes=[1, 2]), x).norm(dim=1).tolist()
+        >>> flat_shadow(Product([Euclidean(), Spherical()], sizes=[1, 2]), x).points.norm(dim=1).tolist()
         [1.0, 2.23606...]
     """
     parts = _flat_parts(space, x)
     if parts is None:
         return None
-    shadow = torch.cat(parts, -1)
-    return shadow if float(shadow.detach().abs().amax()) > torch.finfo(x.dtype).tiny ** 0.25 else None
+    points = torch.cat([part for part, _ in parts], -1)
+    farthest = float(points.detach().abs().amax())
+    if farthest <= torch.finfo(x.dtype).tiny ** 0.25:
+        return None
+    # Distances are rounded by as much as coordinates are, however near the points.
+    rounding = 64 * torch.finfo(x.dtype).eps * farthest * points.size(1)
+    return Shadow(points, rounding + sum(room for _, room in parts))
 
 
-def _flat_parts(space: Similarity, x: Tensor) -> list[Tensor] | None:
-    """The coordinates of a shadow, factor by factor; None if there is a factor that nothing is known of."""
+def _flat_parts(space: Similarity, x: Tensor) -> list[tuple[Tensor, float]] | None:
+    """The coordinates of a shadow, factor by factor, and their room; None if there is a factor of another kind."""
     if type(space) is Spherical:
         radius, angle = 1 / space.curvature.sqrt(), space._radius(x)[:, None]
         # From the origin, so that what is near it keeps its digits.
-        return [-2 * radius * (angle / 2).sin().square(), radius * angle.sin() * Cosine.directions(x)]
+        points = torch.cat([-2 * radius * (angle / 2).sin().square(), radius * angle.sin() * Cosine.directions(x)], -1)
+        # Beyond π the two terms of a squared distance cancel each other.
+        widest = float(angle.detach().amax())
+        lost = torch.finfo(x.dtype).eps * (1 + widest) if widest > math.pi else 0.0
+        return [(points, 4 * float(radius.detach()) * math.sqrt(lost))]
     if type(space) is Euclidean:
-        return [x]
+        return [(x, 0.0)]
     if type(space) is Hyperbolic:
         length = safe_sqrt(x.square().sum(-1)) * space.curvature.sqrt()
-        # A length that vanishes says that squares do.
-        return [x * (space._radius(x) / torch.where(length > 0, length, 1.0))[:, None]] if bool(length.any()) else None
+        if not bool(length.any()):  # it says that squares vanish
+            return None
+        return [(x * (space._radius(x) / torch.where(length > 0, length, 1.0))[:, None], 0.0)]
     if type(space) is not Product:
         return None
-    parts: list[Tensor] = []
+    parts: list[tuple[Tensor, float]] = []
     for factor, part in space.split(x):
         known = _flat_parts(factor, part)
         if known is None:

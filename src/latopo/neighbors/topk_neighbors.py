@@ -1,5 +1,7 @@
 """The sampler of the DGM: a fixed number of neighbours by the Gumbel top-k trick."""
 
+from threading import Event, Lock
+
 import numpy as np
 import numpy.typing as npt
 import torch
@@ -21,7 +23,7 @@ from latopo.neighbors.similarity import (
     check_positive,
     get_similarity,
 )
-from latopo.neighbors.spaces import flat_shadow
+from latopo.neighbors.spaces import Shadow, flat_shadow
 from latopo.neighbors.topk_tree import TopKTree
 
 __all__ = ["topk_neighbors"]
@@ -86,6 +88,19 @@ def topk_neighbors(
     return NeighborRows(ptr, col, score.exp().to(dtype), score.to(dtype))
 
 
+class _Budget:
+    """A number of pairs that threads take from."""
+
+    def __init__(self, left: int) -> None:
+        self.left, self.lock = left, Lock()
+
+    def take(self, count: int) -> bool:
+        """Whether so many were left."""
+        with self.lock:
+            self.left -= count
+            return self.left >= 0
+
+
 class _Draw:
     """The columns that the points choose."""
 
@@ -110,36 +125,36 @@ class _Draw:
         """The same choice as over all pairs; None where the tree would not be faster."""
         if not self.compiled or len(self.x) < max(_TREE_FROM if self.fused else _SHADOW_FROM, _LEAST * self.taken):
             return None
-        shadow, limits = self.x if self.fused else flat_shadow(self.measure, self.x), torch.finfo(self.x.dtype)
+        limits = torch.finfo(self.x.dtype)
+        shadow = Shadow(self.x, 0.0) if self.fused else flat_shadow(self.measure, self.x)
         # A rate that vanishes in the points' precision, or is infinite, ties all pairs.
-        if shadow is None or not TopKTree.serves(shadow) or not limits.tiny <= self.temperature <= limits.max:
+        if shadow is None or not TopKTree.serves(shadow.points) or not limits.tiny <= self.temperature <= limits.max:
             return None
-        tree = TopKTree(shadow, self.temperature, self.seed if self.noise else None)
+        tree = TopKTree(shadow.points, self.temperature, self.seed if self.noise else None)
         near = tree.choose(self.taken, _SHARE if self.fused else 1.0, noise=self.fused)
-        return near if self.fused or near is None else self._choose_by_bound(tree, near, shadow)
+        return near if self.fused or near is None else self._choose_by_bound(tree, near, shadow.room)
 
-    def _choose_by_bound(self, tree: TopKTree, near: IntArray, shadow: Tensor) -> IntArray | None:
+    def _choose_by_bound(self, tree: TopKTree, near: IntArray, room: float) -> IntArray | None:
         """The similarity is taken only of pairs whose shadows are near; ``near`` are the nearest shadows."""
         floor = self._values(np.arange(len(near)).repeat(self.taken), near.ravel()).reshape(near.shape).min(axis=1)
-        most = int(_SHARE * len(near) ** 2)
-        # Distances are rounded by as much as coordinates are, however near the points.
-        room = 64 * torch.finfo(shadow.dtype).eps * float(shadow.abs().amax()) * shadow.size(1)
-        chosen, asked = np.empty_like(near), [0]
+        chosen, given_up = np.empty_like(near), Event()
+        budget = _Budget(int(_SHARE * len(near) ** 2))
 
         def block(first: int, last: int) -> None:
-            if asked[0] > most:  # in an earlier block
+            if given_up.is_set():
                 return
             rows, sizes, col = tree.candidates(first, last, floor, room)
-            asked[0] += col.size if (sizes >= self.taken).all() else most + 1
-            if asked[0] > most:
+            if (sizes < self.taken).any() or not budget.take(col.size):
+                given_up.set()
                 return
             best = np.empty((len(rows), self.taken), np.int64)
             _topk.choose_among(self._values(rows.repeat(sizes), col), col, sizes, best)
             chosen[rows] = best
 
         map_blocks(block, tree.leaves, tree.block)
-        return chosen if asked[0] <= most else None
+        return None if given_up.is_set() else chosen
 
+    @torch.no_grad()  # said here: threads of their own do not know what their caller said
     def _values(self, row: IntArray, col: IntArray) -> npt.NDArray[np.float64]:
         """Scores, with their noise, of these pairs.
 

@@ -15,7 +15,7 @@ _WIDEST = 128  # coordinates of a point: the rotation is quadratic in them
 _FARTHEST = 1e12  # coordinates whose squares single precision still has
 _PILOT = 8  # leaves that are looked at first
 _BLOCK = 16  # leaves a thread takes at a time
-_BLOCK_PAIRS = 2**24  # and at most so many pairs that are candidates
+_BLOCK_PAIRS = 2**22  # and at most so many pairs that are candidates
 _BLOCK_MOVES = 2**28  # and of chosen columns, at worst: Ctrl-C waits for a block
 
 
