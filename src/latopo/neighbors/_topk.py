@@ -12,7 +12,7 @@ import numpy.typing as npt
 from latopo._numba import njit
 from latopo.neighbors._kernels import FAST, FloatArray, IntArray
 
-BEYOND = 37.0  # the noise of two pairs differs by less: its tail has 53 bits, and exp(−37) is less than the last
+BEYOND = 37.0  # no noise is above it, but with a probability of 2⁻⁵³: its tail has as many bits
 _RUN = 64  # columns that are passed over at once
 ROOM = 1e-4  # relative; for the rounding of a bound
 
@@ -61,7 +61,7 @@ def _largest(values: FloatArray) -> float:
 
 
 @njit(nogil=True, cache=True)
-def _reach(floor: float, rate: float, noise: bool) -> float:
+def reach_of(floor: float, rate: float, noise: bool) -> float:
     """The similarity below which no score, with its noise, gets above the floor."""
     lead = max(BEYOND - floor, 0.0) if noise else max(-floor, 0.0)
     return -np.sqrt(lead / rate) * (1 + 2 * ROOM)
@@ -97,7 +97,7 @@ def choose_rows(
                     value += noise_of(tail)
                 taken = insert(best, chosen, taken, value, j)
             if taken == k and factor < 0:
-                reach = _reach(best[k - 1], -float(factor), noise)
+                reach = reach_of(best[k - 1], -float(factor), noise)
         chosen.sort()
 
 

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from latopo._numba import njit
 from latopo.neighbors._kernels import EUCLIDEAN, FloatArray, IntArray
 from latopo.neighbors._support import similarity_of
-from latopo.neighbors._topk import BEYOND, ROOM, hopeless, insert, noise_of, upper_tail
+from latopo.neighbors._topk import BEYOND, ROOM, hopeless, insert, noise_of, reach_of, upper_tail
 from latopo.neighbors._tree import Single, Tree, near_leaves_of, outside, squares_to
 
 _SLACK = 2.0**-22  # of a point's distance from the centre: rounding of a distance, however near the points
@@ -20,8 +20,7 @@ _TINY = 2e-18  # distances below that have squares that single precision rounds,
 @njit(nogil=True, cache=True)
 def _limit(floor: float, rate: float, noise: bool, slack: float, relative: float) -> float:
     """The computed square beyond which no score, with its noise, gets above the floor."""
-    lead = max(BEYOND - floor, 0.0) if noise else max(-floor, 0.0)
-    return ((np.sqrt(lead / rate) * (1 + 2 * ROOM) + slack) * (1 + 2 * relative)) ** 2
+    return ((slack - reach_of(floor, rate, noise)) * (1 + 2 * relative)) ** 2
 
 
 @njit(nogil=True, cache=True)
@@ -136,9 +135,9 @@ def find_in_leaves(
                     continue
                 if squares_to(rows[at], tiles[other], limit, squares) > limit:
                     continue
-                start = other * count >> depth
-                for place in range((other + 1) * count // (1 << depth) - start):
-                    j = order[start + place]
+                near = order[other * count >> depth : (other + 1) * count >> depth]
+                for place in range(near.shape[0]):
+                    j = near[place]
                     if squares[place] > limit or j == own:
                         continue
                     value = _highest(squares[place], rate, slack)

@@ -63,7 +63,7 @@ class TopKTree:
                 looked,
             )  # fmt: skip
 
-        pilot = np.unique(np.linspace(0, self.leaves - 1, _PILOT).astype(int))
+        pilot = np.unique(np.linspace(0, self.leaves - 1, _PILOT if share < 1 else 0).astype(int))
         for leaf in pilot:
             block(leaf, leaf + 1, looked)
         if looked[0] > share * len(pilot) / self.leaves * count**2:
