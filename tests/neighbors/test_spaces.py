@@ -6,7 +6,6 @@ import torch
 
 from latopo.errors import LatopoError
 from latopo.neighbors import Euclidean, Hyperbolic, Inner, Product, Spherical
-from latopo.neighbors.spaces import flat_shadow
 
 
 def vectors(n, d, size, seed):
@@ -113,31 +112,3 @@ def test_bad_arguments():
         Product([Inner()], [1])
     with pytest.raises(LatopoError, match="x has 2 columns, expected 3"):
         Product([Euclidean()], [3]).paired(torch.zeros(1, 2), torch.zeros(1, 2))
-
-
-@pytest.mark.parametrize("scale", [1e-3, 1.0, 20.0, 300.0])
-@pytest.mark.parametrize(
-    "space", [Hyperbolic(0.5), Spherical(0.3), Product([Euclidean(), Hyperbolic(3.0), Spherical()], [1, 1, 2])]
-)
-def test_shadows_are_never_farther_apart_than_their_points(space, scale):
-    x = scale * torch.randn(60, 4, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
-    x[0] = 0
-    shadow, room = flat_shadow(space, x)
-    assert shadow.shape[0] == 60
-    assert (-Euclidean().pairwise(shadow, shadow) <= -space.pairwise(x, x) * (1 + 1e-9) + room).all()
-    assert room < 1e-4
-
-
-class Taxicab(Euclidean):
-    def pairwise(self, x, y):
-        return -torch.cdist(x, y, p=1)
-
-
-@pytest.mark.parametrize("space", [Taxicab(), Product([Euclidean(), Taxicab()], [1, 1]), Inner()])
-def test_spaces_without_a_shadow(space):
-    assert flat_shadow(space, torch.ones(3, 2)) is None
-
-
-@pytest.mark.parametrize("size", [0.0, 1e-30])
-def test_points_whose_squares_vanish_have_no_shadow(size):
-    assert flat_shadow(Hyperbolic(), torch.full((3, 2), size)) is None

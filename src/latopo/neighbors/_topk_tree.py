@@ -5,9 +5,9 @@ Scores and noise are those of :mod:`latopo.neighbors._topk`; what a tile says of
 """
 
 import numpy as np
-import numpy.typing as npt
 
 from latopo._numba import njit
+from latopo.neighbors._curved import CurvedPoints, scores_between
 from latopo.neighbors._kernels import EUCLIDEAN, FloatArray, IntArray
 from latopo.neighbors._support import similarity_of
 from latopo.neighbors._topk import BEYOND, ROOM, hopeless, insert, noise_of, reach_of, upper_tail
@@ -101,11 +101,48 @@ def choose_leaves(
 
 
 @njit(nogil=True, cache=True)
+def _add_possible(
+    own: int, ids: IntArray, squares: Single, limit: float, curved: CurvedPoints, rate: float, slack: float,
+    noise: bool, seed: np.uint64, floor: float, best: FloatArray, taken: int, possible: IntArray, most: FloatArray,
+    used: int,
+) -> tuple[int, int]:  # fmt: skip
+    """Append the columns of a leaf that may be among the best of a row, with the most that their values can be.
+
+    ``best`` are the largest of what the values are at least, of which the row has ``taken``; ``possible`` and ``most``
+    have room for all columns, and the row has ``used`` of them. Returns both numbers as they are now.
+    """
+    k, count, places = best.shape[0], curved.columns.shape[0], np.empty(best.shape[0], np.int64)
+    for at in range(ids.shape[0]):
+        j, gumbel = ids[at], 0.0
+        if squares[at] > limit or j == own:
+            continue
+        lead = floor - _highest(squares[at], rate, slack)
+        if noise:
+            if lead > BEYOND:
+                continue
+            tail = upper_tail(seed, own * count + j)
+            if hopeless(lead, tail):
+                continue
+            gumbel = noise_of(tail)
+        if gumbel < lead:
+            continue
+        low, high = scores_between(own, j, curved, rate, floor - gumbel)
+        if high + gumbel < floor:
+            continue
+        possible[used], most[used] = j, high + gumbel
+        used += 1
+        taken = insert(best, places, taken, low + gumbel, j)
+        if taken == k:
+            floor = max(floor, best[k - 1])
+    return taken, used
+
+
+@njit(nogil=True, cache=True)
 def find_in_leaves(
-    first: int, last: int, tree: Tree, room: float, rate: float, relative: float, noise: bool, seed: np.uint64,
-    floor: npt.NDArray[np.float64], counts: IntArray,
+    first: int, last: int, tree: Tree, curved: CurvedPoints, room: float, rate: float, relative: float, noise: bool,
+    seed: np.uint64, k: int, counts: IntArray,
 ) -> IntArray:  # fmt: skip
-    """Columns whose value may exceed ``floor`` [N] if their distance is that in the tree, less ``room``, or more.
+    """Columns that may be among the k of the largest values if distances are those in the tree, less ``room``, or more.
 
     For the rows of the leaves ``first`` to ``last`` (excluded), in the order of the leaves; their numbers go into
     ``counts`` [N].
@@ -114,40 +151,47 @@ def find_in_leaves(
     count, leaves, size = order.shape[0], tiles.shape[0], tiles.shape[2]
     stack, leaf_ids = np.empty(2 * depth + 2, np.int64), np.empty(leaves, np.int64)
     leaf_squares, squares, limits = np.empty(leaves, np.float32), np.empty(size, np.float32), np.empty(size, np.float64)
+    best, floors = np.empty(k, np.float64), np.empty(size, np.float64)
+    possible, most = np.empty(count, np.int64), np.empty(count, np.float64)
     found, used = np.empty(1024, np.int64), 0
     for leaf in range(first, last):
         ids, rows = order[leaf * count >> depth : (leaf + 1) * count >> depth], tiles[leaf].T.copy()
         for at in range(ids.shape[0]):
-            lowest = floor[ids[at]] - ROOM * (1 + abs(floor[ids[at]]))
-            limits[at] = _limit(lowest, rate, noise, _SLACK * length[ids[at]] + _TINY + room, relative)
+            slack = _SLACK * length[ids[at]] + _TINY + room
+            squares_to(rows[at], tiles[leaf], np.inf, squares)
+            taken, _ = _add_possible(
+                ids[at], ids, squares, np.inf, curved, rate, slack, noise, seed, -np.inf, best, 0, possible, most, 0
+            )
+            floors[at] = best[k - 1] if taken == k else -np.inf
+            limits[at] = _limit(floors[at], rate, noise, slack, relative)
         others = near_leaves_of(low, high, depth, leaf, limits[: ids.shape[0]].max(), stack, leaf_ids, leaf_squares)
         leaf_ids[others], leaf_squares[others] = leaf, 0
+        by_distance = np.argsort(leaf_squares[: others + 1])
         for at in range(ids.shape[0]):
-            own, limit, slack, before = ids[at], limits[at], _SLACK * length[ids[at]] + _TINY + room, used
-            lowest = floor[own] - ROOM * (1 + abs(floor[own]))
-            if used + count > found.shape[0]:
-                larger = np.empty(2 * (used + count), np.int64)
-                larger[:used] = found[:used]
-                found = larger
-            for step in range(others + 1):
+            own, limit, floor, slack = ids[at], limits[at], floors[at], _SLACK * length[ids[at]] + _TINY + room
+            taken = count_possible = 0
+            for step in by_distance:
                 other = leaf_ids[step]
+                if leaf_squares[step] > limit:
+                    break
                 if outside(rows[at], low[leaves - 1 + other], high[leaves - 1 + other]) > limit:
                     continue
                 if squares_to(rows[at], tiles[other], limit, squares) > limit:
                     continue
                 near = order[other * count >> depth : (other + 1) * count >> depth]
-                for place in range(near.shape[0]):
-                    j = near[place]
-                    if squares[place] > limit or j == own:
-                        continue
-                    value = _highest(squares[place], rate, slack)
-                    if noise:
-                        tail = upper_tail(seed, own * count + j)
-                        if lowest - value > BEYOND or hopeless(lowest - value, tail):
-                            continue
-                        value += noise_of(tail)
-                    if value >= lowest:
-                        found[used] = j
-                        used += 1
-            counts[own] = used - before
+                taken, count_possible = _add_possible(
+                    own, near, squares, limit, curved, rate, slack, noise, seed, floor, best, taken, possible, most,
+                    count_possible,
+                )  # fmt: skip
+                if taken == k and best[k - 1] > floor:
+                    floor = best[k - 1]
+                    limit = _limit(floor, rate, noise, slack, relative)
+            kept = possible[:count_possible][most[:count_possible] >= floor]
+            if used + kept.shape[0] > found.shape[0]:
+                larger = np.empty(2 * (used + kept.shape[0]), np.int64)
+                larger[:used] = found[:used]
+                found = larger
+            found[used : used + kept.shape[0]] = kept
+            counts[own] = kept.shape[0]
+            used += kept.shape[0]
     return found[:used].copy()

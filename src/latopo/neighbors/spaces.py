@@ -15,7 +15,7 @@ digits for close points, and nothing is ever mapped to the manifold.
 
 import math
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -24,10 +24,10 @@ from latopo._arguments import Positive, checked
 from latopo.errors import LatopoError
 from latopo.neighbors.similarity import Cosine, Euclidean, Similarity, safe_sqrt
 
-__all__ = ["Hyperbolic", "Product", "Shadow", "Spherical", "flat_shadow"]
+__all__ = ["Curved", "Hyperbolic", "Product", "Spherical"]
 
 
-class _Curved(Similarity):
+class Curved(Similarity):
     """Minus the geodesic distance in a space of constant curvature; subclasses say which ``sn``."""
 
     @checked
@@ -78,7 +78,7 @@ class _Curved(Similarity):
         return -2 * self._inverse_sn(safe_sqrt(square)) / self.curvature.sqrt()
 
 
-class Hyperbolic(_Curved):
+class Hyperbolic(Curved):
     r"""Minus the geodesic distance in hyperbolic space of curvature :math:`-k`.
 
     Points farther from the origin than :math:`39/\sqrt{k}` (in double precision :math:`319/\sqrt{k}`) count as being
@@ -106,7 +106,7 @@ class Hyperbolic(_Curved):
         return value.asinh()
 
 
-class Spherical(_Curved):
+class Spherical(Curved):
     r"""Minus the geodesic distance on the sphere of curvature :math:`+k`.
 
     Tangent vectors longer than :math:`\pi/\sqrt{k}` wrap around.
@@ -144,7 +144,7 @@ class Product(Similarity):
         if len(factors) != len(sizes) or not factors or min(sizes) < 1:
             raise LatopoError(f"Product: expected one positive size per factor, got {len(factors)} and {list(sizes)}")
         for factor in factors:
-            if not isinstance(factor, _Curved | Euclidean | Product):
+            if not isinstance(factor, Curved | Euclidean | Product):
                 raise LatopoError(f"Product: {type(factor).__name__} is not minus a distance")
         self.factors = nn.ModuleList(factors)
         self.sizes = list(sizes)
@@ -152,7 +152,7 @@ class Product(Similarity):
     def reset_parameters(self) -> None:
         """Set every factor's curvature back to its start."""
         for factor in self.factors:
-            if isinstance(factor, _Curved | Product):
+            if isinstance(factor, Curved | Product):
                 factor.reset_parameters()
 
     def pairwise(self, x: Tensor, y: Tensor) -> Tensor:
@@ -173,65 +173,3 @@ class Product(Similarity):
         parts = zip(self.split(x), y.split(self.sizes, -1), strict=True)
         squares = [getattr(factor, method)(a, b).square() for (factor, a), b in parts]
         return -safe_sqrt(torch.stack(squares).sum(0))
-
-
-class Shadow(NamedTuple):
-    """Points [n, d'] that are nowhere farther apart, in a straight line, than those of a curved space.
-
-    As computed, their distance may be larger by ``room``.
-    """
-
-    points: Tensor
-    room: float
-
-
-def flat_shadow(space: Similarity, x: Tensor) -> Shadow | None:
-    """The shadow of the points x [n, d] of a space; it tells far ones apart without the distances of the space.
-
-    Geodesics of a hyperbolic space part faster than the straight lines of its tangent space; a chord of a sphere is
-    shorter than the arc. None if numbers are so small that their squares vanish, or if the space is not one of this
-    library's, which take batches of points, too.
-
-    Example:
-        >>> x = torch.tensor([[1.0, 0.0, 0.0], [1.0, math.pi, 0.0]])
-        >>> flat_shadow(Product([Euclidean(), Spherical()], sizes=[1, 2]), x).points.norm(dim=1).tolist()
-        [1.0, 2.23606...]
-    """
-    parts = _flat_parts(space, x)
-    if parts is None:
-        return None
-    points = torch.cat([part for part, _ in parts], -1)
-    farthest = float(points.detach().abs().amax())
-    if farthest <= torch.finfo(x.dtype).tiny ** 0.25:
-        return None
-    # Distances are rounded by as much as coordinates are, however near the points.
-    rounding = 64 * torch.finfo(x.dtype).eps * farthest * points.size(1)
-    return Shadow(points, rounding + sum(room for _, room in parts))
-
-
-def _flat_parts(space: Similarity, x: Tensor) -> list[tuple[Tensor, float]] | None:
-    """The coordinates of a shadow, factor by factor, and their room; None if there is a factor of another kind."""
-    if type(space) is Spherical:
-        radius, angle = 1 / space.curvature.sqrt(), space._radius(x)[:, None]
-        # From the origin, so that what is near it keeps its digits.
-        points = torch.cat([-2 * radius * (angle / 2).sin().square(), radius * angle.sin() * Cosine.directions(x)], -1)
-        # Beyond π the two terms of a squared distance cancel each other.
-        widest = float(angle.detach().amax())
-        lost = torch.finfo(x.dtype).eps * (1 + widest) if widest > math.pi else 0.0
-        return [(points, 4 * float(radius.detach()) * math.sqrt(lost))]
-    if type(space) is Euclidean:
-        return [(x, 0.0)]
-    if type(space) is Hyperbolic:
-        length = safe_sqrt(x.square().sum(-1)) * space.curvature.sqrt()
-        if not bool(length.any()):  # it says that squares vanish
-            return None
-        return [(x * (space._radius(x) / torch.where(length > 0, length, 1.0))[:, None], 0.0)]
-    if type(space) is not Product:
-        return None
-    parts: list[tuple[Tensor, float]] = []
-    for factor, part in space.split(x):
-        known = _flat_parts(factor, part)
-        if known is None:
-            return None
-        parts += known
-    return parts

@@ -16,6 +16,7 @@ from latopo.neighbors import _topk, fused
 from latopo.neighbors._kernels import IntArray
 from latopo.neighbors.entmax_neighbors import NeighborRows
 from latopo.neighbors.paired import paired_similarity
+from latopo.neighbors.shadow import Shadow, curved_points, flat_shadow
 from latopo.neighbors.similarity import (
     Similarity,
     check_distance,
@@ -23,7 +24,6 @@ from latopo.neighbors.similarity import (
     check_positive,
     get_similarity,
 )
-from latopo.neighbors.spaces import Shadow, flat_shadow
 from latopo.neighbors.topk_tree import TopKTree
 
 __all__ = ["topk_neighbors"]
@@ -131,20 +131,21 @@ class _Draw:
         if shadow is None or not TopKTree.serves(shadow.points) or not limits.tiny <= self.temperature <= limits.max:
             return None
         tree = TopKTree(shadow.points, self.temperature, self.seed if self.noise else None)
-        near = tree.choose(self.taken, _SHARE if self.fused else 1.0, noise=self.fused)
-        return near if self.fused or near is None else self._choose_by_bound(tree, near, shadow.room)
+        return tree.choose(self.taken, _SHARE) if self.fused else self._choose_by_bound(tree, shadow.room)
 
-    def _choose_by_bound(self, tree: TopKTree, near: IntArray, room: float) -> IntArray | None:
-        """The similarity is taken only of pairs whose shadows are near; ``near`` are the nearest shadows."""
-        floor = self._values(np.arange(len(near)).repeat(self.taken), near.ravel()).reshape(near.shape).min(axis=1)
-        chosen, given_up = np.empty_like(near), Event()
-        budget = _Budget(int(_SHARE * len(near) ** 2))
+    def _choose_by_bound(self, tree: TopKTree, room: float) -> IntArray | None:
+        """The similarity is taken only of pairs that can be among the chosen ones, as far as rounding lets one see."""
+        curved = curved_points(self.measure, self.x)
+        if curved is None:
+            return None
+        chosen, given_up = np.empty((len(self.x), self.taken), np.int64), Event()
+        budget = _Budget(int(_SHARE * len(chosen) ** 2))
 
         def block(first: int, last: int) -> None:
             if given_up.is_set():
                 return
-            rows, sizes, col = tree.candidates(first, last, floor, room)
-            if (sizes < self.taken).any() or not budget.take(col.size):
+            rows, sizes, col = tree.candidates(first, last, self.taken, curved, room)
+            if not budget.take(col.size):
                 given_up.set()
                 return
             best = np.empty((len(rows), self.taken), np.int64)

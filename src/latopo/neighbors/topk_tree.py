@@ -1,11 +1,11 @@
 """What the rows of the Gumbel top-k trick choose, found in a tree of boxes: a row looks at near points only."""
 
 import numpy as np
-import numpy.typing as npt
 from torch import Tensor
 
 from latopo._parallel import map_blocks
 from latopo.neighbors import _topk_tree, fused
+from latopo.neighbors._curved import CurvedPoints
 from latopo.neighbors._kernels import IntArray
 from latopo.neighbors.tree import box_tree
 
@@ -45,7 +45,7 @@ class TopKTree:
         """Whether far points can be told from near ones in single precision."""
         return 0 < points.size(1) <= _WIDEST and float(points.abs().amax()) < _FARTHEST
 
-    def choose(self, k: int, share: float, noise: bool = True) -> IntArray | None:
+    def choose(self, k: int, share: float) -> IntArray | None:
         """Columns of the k largest scores of every row, ascending, [N, k]; None if it looks at more of all pairs.
 
         Example:
@@ -59,11 +59,10 @@ class TopKTree:
 
         def block(first: int, last: int, looked: IntArray) -> None:
             _topk_tree.choose_leaves(
-                first, last, self.tree, self.points, self.rate, self.relative, noise and self.noise, self.seed, out,
-                looked,
+                first, last, self.tree, self.points, self.rate, self.relative, self.noise, self.seed, out, looked,
             )  # fmt: skip
 
-        pilot = np.unique(np.linspace(0, self.leaves - 1, _PILOT if share < 1 else 0).astype(int))
+        pilot = np.unique(np.linspace(0, self.leaves - 1, _PILOT).astype(int))
         for leaf in pilot:
             block(leaf, leaf + 1, looked)
         if looked[0] > share * len(pilot) / self.leaves * count**2:
@@ -73,9 +72,9 @@ class TopKTree:
         return out
 
     def candidates(
-        self, first: int, last: int, floor: npt.NDArray[np.float64], room: float
+        self, first: int, last: int, k: int, curved: CurvedPoints, room: float
     ) -> tuple[IntArray, IntArray, IntArray]:
-        """Columns whose value may exceed ``floor`` [N] where straight distances, less ``room``, bound the true ones.
+        """Columns that may have one of the k largest values, if straight distances, less ``room``, bound the true ones.
 
         Of the rows of the leaves ``first`` to ``last`` (excluded): their numbers, how many columns each has, and the
         columns, row by row.
@@ -83,6 +82,6 @@ class TopKTree:
         count, depth = len(self.points), self.tree.depth
         rows, sizes = self.tree.order[first * count >> depth : last * count >> depth], np.zeros(count, np.int64)
         col = _topk_tree.find_in_leaves(
-            first, last, self.tree, room, self.rate, self.relative, self.noise, self.seed, floor, sizes
+            first, last, self.tree, curved, room, self.rate, self.relative, self.noise, self.seed, k, sizes
         )
         return rows, sizes[rows], col

@@ -1,0 +1,109 @@
+"""Distances in products of curved spaces, pair by pair on the CPU, with what rounding may have done to them.
+
+The formula is that of :mod:`latopo.neighbors.spaces`. There torch computes it in the points' own precision; here it
+is computed in double precision, with room for all that torch may have lost.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from latopo._numba import njit
+from latopo.neighbors._kernels import FAST, IntArray
+
+Double = npt.NDArray[np.float64]
+
+FLAT, HYPERBOLIC, SPHERICAL = 0, 1, 2
+
+
+class CurvedPoints(NamedTuple):
+    """Points of a product of F spaces.
+
+    Attributes:
+        factors: for each, its kind, its first column and the one behind its last, [F, 3].
+        roots: square roots of their curvatures, [F].
+        columns: coordinates of flat factors, unit directions of the others; then, factor by factor, the a of the
+            formula and its sinh or sin, [N, d + 2 F].
+        relative, absolute: what a distance may be off by.
+        tiny, largest: numbers between which scores are as precise as that.
+    """
+
+    # A kernel counts references to every array it takes from here: three are cheaper than six.
+    factors: IntArray
+    roots: Double
+    columns: Double
+    relative: float
+    absolute: float
+    tiny: float
+    largest: float
+
+
+@njit(nogil=True, cache=True, fastmath=FAST, forceinline=True)
+def _inverse(value: float, hyperbolic: bool) -> float:
+    return np.arcsinh(value) if hyperbolic else np.arcsin(min(value, 1.0))
+
+
+@njit(nogil=True, cache=True, fastmath=FAST, forceinline=True)
+def _cn(sn: float, hyperbolic: bool) -> float:
+    """At least cosh, or at least the magnitude of cos."""
+    return np.sqrt(1 + sn * sn) if hyperbolic else 1.0
+
+
+@njit(nogil=True, cache=True, fastmath=FAST, forceinline=True)
+def _half_squares(
+    a: float, b: float, sn_a: float, sn_b: float, chord: float, hyperbolic: bool, relative: float, vanishing: float
+) -> tuple[float, float]:
+    """Bounds of sn²(d √k / 2) for angles a and b and the square of the chord between their directions."""
+    half = (a - b) / 2
+    sn = abs(np.sinh(half) if hyperbolic else np.sin(half))
+    off = relative * (_cn(sn, hyperbolic) * max(a, b) + sn)
+    off_a = relative * (abs(sn_a) + a * _cn(sn_a, hyperbolic))
+    off_b = relative * (abs(sn_b) + b * _cn(sn_b, hyperbolic))
+    product = abs(sn_a * sn_b)
+    off_product = abs(sn_a) * off_b + abs(sn_b) * off_a + off_a * off_b
+    off_chord = relative * (chord + 2 * np.sqrt(chord) + relative)
+    square = sn * sn + sn_a * sn_b * chord / 4
+    error = off * (2 * sn + off) + (chord * off_product + (product + off_product) * off_chord) / 4
+    error += relative * (sn * sn + product * chord / 4) + vanishing
+    return max(square - error, 0.0), max(square, 0.0) + error
+
+
+@njit(nogil=True, cache=True, fastmath=FAST, forceinline=True)
+def squares_between(i: int, j: int, points: CurvedPoints, beyond: float) -> tuple[float, float]:
+    """The squared distance of the points i and j, at least and at most; if it is ``beyond`` that, no more than so."""
+    factors, columns, relative, absolute = points.factors, points.columns, points.relative, points.absolute
+    behind = columns.shape[1] - 2 * factors.shape[0]
+    nearest, farthest, stop = 0.0, 0.0, ((np.sqrt(beyond) + absolute) / (1 - relative)) ** 2
+    for f in range(factors.shape[0]):
+        chord, hyperbolic = 0.0, factors[f, 0] == HYPERBOLIC
+        for k in range(factors[f, 1], factors[f, 2]):
+            chord += (columns[i, k] - columns[j, k]) ** 2
+        if factors[f, 0] == FLAT:
+            nearest, farthest = nearest + chord, farthest + chord
+        else:
+            a, sn = behind + 2 * f, behind + 2 * f + 1
+            low, high = _half_squares(
+                columns[i, a], columns[j, a], columns[i, sn], columns[j, sn], chord, hyperbolic, relative, absolute**2
+            )
+            if not hyperbolic:
+                low = min(low, 1 - relative)  # torch stays below 1
+            nearest += (2 * _inverse(np.sqrt(low), hyperbolic) / points.roots[f]) ** 2
+            if nearest <= stop:
+                farthest += (2 * _inverse(np.sqrt(high), hyperbolic) / points.roots[f]) ** 2
+        if nearest > stop:
+            farthest = np.inf
+            break
+    least = max(np.sqrt(nearest) * (1 - relative) - absolute, 0.0)
+    most = np.sqrt(farthest) * (1 + relative) + absolute
+    return least * least, most * most
+
+
+@njit(nogil=True, cache=True, fastmath=FAST, forceinline=True)
+def scores_between(i: int, j: int, points: CurvedPoints, rate: float, floor: float) -> tuple[float, float]:
+    """Minus ``rate`` times the squared distance, at least and at most; if it is below the floor, no more than so."""
+    tiny, relative = points.tiny, points.relative
+    nearest, farthest = squares_between(i, j, points, max(tiny - floor, 0.0) / (rate * (1 - relative)))
+    least = -rate * farthest * (1 + relative) - tiny
+    most = tiny - rate * nearest * (1 - relative)
+    return least if -least < points.largest else -np.inf, min(most, 0.0)
