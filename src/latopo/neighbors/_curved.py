@@ -17,6 +17,20 @@ Double = npt.NDArray[np.float64]
 FLAT, HYPERBOLIC, SPHERICAL = 0, 1, 2
 
 
+class Rounding(NamedTuple):
+    """How exact the distances are that torch computes.
+
+    Attributes:
+        relative, absolute: what a distance may be off by.
+        tiny, largest: numbers between which scores are as precise as that.
+    """
+
+    relative: float
+    absolute: float
+    tiny: float
+    largest: float
+
+
 class CurvedPoints(NamedTuple):
     """Points of a product of F spaces.
 
@@ -25,18 +39,13 @@ class CurvedPoints(NamedTuple):
         roots: square roots of their curvatures, [F].
         columns: coordinates of flat factors, unit directions of the others; then, factor by factor, the a of the
             formula and its sinh or sin, [N, d + 2 F].
-        relative, absolute: what a distance may be off by.
-        tiny, largest: numbers between which scores are as precise as that.
+        rounding: how exact their distances are.
     """
 
-    # A kernel counts references to every array it takes from here: three are cheaper than six.
     factors: IntArray
     roots: Double
     columns: Double
-    relative: float
-    absolute: float
-    tiny: float
-    largest: float
+    rounding: Rounding
 
 
 @njit(nogil=True, cache=True, fastmath=FAST, forceinline=True)
@@ -70,10 +79,14 @@ def _half_squares(
 
 
 @njit(nogil=True, cache=True, fastmath=FAST, forceinline=True)
-def squares_between(i: int, j: int, points: CurvedPoints, beyond: float) -> tuple[float, float]:
-    """The squared distance of the points i and j, at least and at most; if it is ``beyond`` that, no more than so."""
-    factors, columns, relative, absolute = points.factors, points.columns, points.relative, points.absolute
-    behind = columns.shape[1] - 2 * factors.shape[0]
+def squares_between(
+    i: int, j: int, factors: IntArray, roots: Double, columns: Double, rounding: Rounding, beyond: float
+) -> tuple[float, float]:
+    """The squared distance of the points i and j, at least and at most; if it is ``beyond`` that, no more than so.
+
+    Takes the arrays of :class:`CurvedPoints` one by one: to take them from it costs as much as the distance.
+    """
+    relative, absolute, behind = rounding.relative, rounding.absolute, columns.shape[1] - 2 * factors.shape[0]
     nearest, farthest, stop = 0.0, 0.0, ((np.sqrt(beyond) + absolute) / (1 - relative)) ** 2
     for f in range(factors.shape[0]):
         chord, hyperbolic = 0.0, factors[f, 0] == HYPERBOLIC
@@ -88,9 +101,9 @@ def squares_between(i: int, j: int, points: CurvedPoints, beyond: float) -> tupl
             )
             if not hyperbolic:
                 low = min(low, 1 - relative)  # torch stays below 1
-            nearest += (2 * _inverse(np.sqrt(low), hyperbolic) / points.roots[f]) ** 2
+            nearest += (2 * _inverse(np.sqrt(low), hyperbolic) / roots[f]) ** 2
             if nearest <= stop:
-                farthest += (2 * _inverse(np.sqrt(high), hyperbolic) / points.roots[f]) ** 2
+                farthest += (2 * _inverse(np.sqrt(high), hyperbolic) / roots[f]) ** 2
         if nearest > stop:
             farthest = np.inf
             break
@@ -100,10 +113,13 @@ def squares_between(i: int, j: int, points: CurvedPoints, beyond: float) -> tupl
 
 
 @njit(nogil=True, cache=True, fastmath=FAST, forceinline=True)
-def scores_between(i: int, j: int, points: CurvedPoints, rate: float, floor: float) -> tuple[float, float]:
+def scores_between(
+    i: int, j: int, factors: IntArray, roots: Double, columns: Double, rounding: Rounding, rate: float, floor: float
+) -> tuple[float, float]:
     """Minus ``rate`` times the squared distance, at least and at most; if it is below the floor, no more than so."""
-    tiny, relative = points.tiny, points.relative
-    nearest, farthest = squares_between(i, j, points, max(tiny - floor, 0.0) / (rate * (1 - relative)))
+    tiny, relative = rounding.tiny, rounding.relative
+    beyond = max(tiny - floor, 0.0) / (rate * (1 - relative))
+    nearest, farthest = squares_between(i, j, factors, roots, columns, rounding, beyond)
     least = -rate * farthest * (1 + relative) - tiny
     most = tiny - rate * nearest * (1 - relative)
-    return least if -least < points.largest else -np.inf, min(most, 0.0)
+    return least if -least < rounding.largest else -np.inf, min(most, 0.0)

@@ -81,15 +81,15 @@ def choose_leaves(
         others = near_leaves_of(low, high, depth, leaf, widest, stack, leaf_ids, leaf_squares)
         by_distance = np.argsort(leaf_squares[:others])
         for at in range(ids.shape[0]):
-            i, slack, limit = ids[at], _SLACK * length[ids[at]] + _TINY, limits[at]
+            i, slack, limit, point = ids[at], _SLACK * length[ids[at]] + _TINY, limits[at], rows[at]
             for step in by_distance:
                 other = leaf_ids[step]
                 if leaf_squares[step] > limit:
                     break
-                if outside(rows[at], low[leaves - 1 + other], high[leaves - 1 + other]) > limit:
+                if outside(point, low, high, leaves - 1 + other) > limit:
                     continue
                 looked[0] += size
-                if squares_to(rows[at], tiles[other], limit, squares) > limit:
+                if squares_to(point, tiles[other], limit, squares) > limit:
                     continue
                 near = order[other * count >> depth : (other + 1) * count >> depth]
                 taken[at] = _add_best(
@@ -102,31 +102,33 @@ def choose_leaves(
 
 @njit(nogil=True, cache=True)
 def _add_possible(
-    own: int, ids: IntArray, squares: Single, limit: float, curved: CurvedPoints, rate: float, slack: float,
-    noise: bool, seed: np.uint64, floor: float, best: FloatArray, taken: int, possible: IntArray, most: FloatArray,
-    used: int,
+    own: int, first: int, last: int, order: IntArray, squares: Single, limit: float, curved: CurvedPoints,
+    rate: float, slack: float, noise: bool, seed: np.uint64, floor: float, best: FloatArray, taken: int,
+    possible: IntArray, most: FloatArray, used: int,
 ) -> tuple[int, int]:  # fmt: skip
     """Append the columns of a leaf that may be among the best of a row, with the most that their values can be.
 
-    ``best`` are the largest of what the values are at least, of which the row has ``taken``; ``possible`` and ``most``
-    have room for all columns, and the row has ``used`` of them. Returns both numbers as they are now.
+    In the order, ``own`` is the row's place, and the leaf has those from ``first`` to ``last`` (excluded). ``best`` are
+    the largest of what the values are at least, of which the row has ``taken``; ``possible`` and ``most`` have room for
+    all columns, and the row has ``used`` of them. Returns both numbers as they are now.
     """
-    k, count, places = best.shape[0], curved.columns.shape[0], np.empty(best.shape[0], np.int64)
-    for at in range(ids.shape[0]):
-        j, gumbel = ids[at], 0.0
-        if squares[at] > limit or j == own:
+    factors, roots, columns, rounding = curved
+    k, count, i, places = best.shape[0], order.shape[0], order[own], np.empty(best.shape[0], np.int64)
+    for place in range(first, last):
+        square, j, gumbel = squares[place - first], order[place], 0.0
+        if square > limit or j == i:
             continue
-        lead = floor - _highest(squares[at], rate, slack)
+        lead = floor - _highest(square, rate, slack)
         if noise:
             if lead > BEYOND:
                 continue
-            tail = upper_tail(seed, own * count + j)
+            tail = upper_tail(seed, i * count + j)
             if hopeless(lead, tail):
                 continue
             gumbel = noise_of(tail)
         if gumbel < lead:
             continue
-        low, high = scores_between(own, j, curved, rate, floor - gumbel)
+        low, high = scores_between(own, place, factors, roots, columns, rounding, rate, floor - gumbel)
         if high + gumbel < floor:
             continue
         possible[used], most[used] = j, high + gumbel
@@ -144,8 +146,8 @@ def find_in_leaves(
 ) -> IntArray:  # fmt: skip
     """Columns that may be among the k of the largest values if distances are those in the tree, less ``room``, or more.
 
-    For the rows of the leaves ``first`` to ``last`` (excluded), in the order of the leaves; their numbers go into
-    ``counts`` [N].
+    For the rows of the leaves ``first`` to ``last`` (excluded), in the order of the leaves, which is that of
+    ``curved``, too; their numbers go into ``counts`` [N].
     """
     tiles, low, high, order, length, depth = tree
     count, leaves, size = order.shape[0], tiles.shape[0], tiles.shape[2]
@@ -155,33 +157,34 @@ def find_in_leaves(
     possible, most = np.empty(count, np.int64), np.empty(count, np.float64)
     found, used = np.empty(1024, np.int64), 0
     for leaf in range(first, last):
-        ids, rows = order[leaf * count >> depth : (leaf + 1) * count >> depth], tiles[leaf].T.copy()
-        for at in range(ids.shape[0]):
-            slack = _SLACK * length[ids[at]] + _TINY + room
+        start, stop, rows = leaf * count >> depth, (leaf + 1) * count >> depth, tiles[leaf].T.copy()
+        for own in range(start, stop):
+            at, slack = own - start, _SLACK * length[order[own]] + _TINY + room
             squares_to(rows[at], tiles[leaf], np.inf, squares)
+            nearest = np.sort(squares[: stop - start])[min(k, stop - start - 1)]
             taken, _ = _add_possible(
-                ids[at], ids, squares, np.inf, curved, rate, slack, noise, seed, -np.inf, best, 0, possible, most, 0
-            )
+                own, start, stop, order, squares, nearest, curved, rate, slack, noise, seed, -np.inf, best, 0, possible,
+                most, 0,
+            )  # fmt: skip
             floors[at] = best[k - 1] if taken == k else -np.inf
             limits[at] = _limit(floors[at], rate, noise, slack, relative)
-        others = near_leaves_of(low, high, depth, leaf, limits[: ids.shape[0]].max(), stack, leaf_ids, leaf_squares)
+        others = near_leaves_of(low, high, depth, leaf, limits[: stop - start].max(), stack, leaf_ids, leaf_squares)
         leaf_ids[others], leaf_squares[others] = leaf, 0
         by_distance = np.argsort(leaf_squares[: others + 1])
-        for at in range(ids.shape[0]):
-            own, limit, floor, slack = ids[at], limits[at], floors[at], _SLACK * length[ids[at]] + _TINY + room
-            taken = count_possible = 0
+        for own in range(start, stop):
+            at, slack = own - start, _SLACK * length[order[own]] + _TINY + room
+            point, limit, floor, taken, count_possible = rows[at], limits[at], floors[at], 0, 0
             for step in by_distance:
                 other = leaf_ids[step]
                 if leaf_squares[step] > limit:
                     break
-                if outside(rows[at], low[leaves - 1 + other], high[leaves - 1 + other]) > limit:
+                if outside(point, low, high, leaves - 1 + other) > limit:
                     continue
-                if squares_to(rows[at], tiles[other], limit, squares) > limit:
+                if squares_to(point, tiles[other], limit, squares) > limit:
                     continue
-                near = order[other * count >> depth : (other + 1) * count >> depth]
                 taken, count_possible = _add_possible(
-                    own, near, squares, limit, curved, rate, slack, noise, seed, floor, best, taken, possible, most,
-                    count_possible,
+                    own, other * count >> depth, (other + 1) * count >> depth, order, squares, limit, curved, rate,
+                    slack, noise, seed, floor, best, taken, possible, most, count_possible,
                 )  # fmt: skip
                 if taken == k and best[k - 1] > floor:
                     floor = best[k - 1]
@@ -192,6 +195,6 @@ def find_in_leaves(
                 larger[:used] = found[:used]
                 found = larger
             found[used : used + kept.shape[0]] = kept
-            counts[own] = kept.shape[0]
+            counts[order[own]] = kept.shape[0]
             used += kept.shape[0]
     return found[:used].copy()

@@ -111,11 +111,11 @@ def fill(points: Single, order: IntArray, depth: int, tiles: Single, low: Single
 
 
 @njit(nogil=True, cache=True)
-def _apart(low: Single, high: Single, other_low: Single, other_high: Single) -> Any:
-    """The square of the distance between two boxes."""
+def _apart(low: Single, high: Single, node: int, other: int) -> Any:
+    """The square of the distance between the boxes of two nodes."""
     total = np.float32(0)
-    for k in range(low.shape[0]):
-        gap = max(max(other_low[k] - high[k], low[k] - other_high[k]), np.float32(0))
+    for k in range(low.shape[1]):
+        gap = max(max(low[other, k] - high[node, k], low[node, k] - high[other, k]), np.float32(0))
         total += gap * gap
     return total
 
@@ -132,7 +132,7 @@ def near_leaves_of(
     while used:
         used -= 1
         node = stack[used]
-        square = _apart(low[own], high[own], low[node], high[node])
+        square = _apart(low, high, own, node)
         if square > limit or node == own:
             continue
         if node >= first:
@@ -200,11 +200,14 @@ def _limit(nearest: float, span: float, kind: int, slack: float, relative: float
 
 
 @njit(nogil=True, cache=True)
-def outside(point: Single, low: Single, high: Single) -> Any:
-    """The square of a point's distance from a box."""
+def outside(point: Single, low: Single, high: Single, node: int) -> Any:
+    """The square of a point's distance from the box of a node.
+
+    A view of the box would cost more than its distance: kernels count references to every view.
+    """
     total = np.float32(0)
-    for k in range(low.shape[0]):
-        gap = max(max(low[k] - point[k], point[k] - high[k]), np.float32(0))
+    for k in range(low.shape[1]):
+        gap = max(max(low[node, k] - point[k], point[k] - high[node, k]), np.float32(0))
         total += gap * gap
     return total
 
@@ -232,7 +235,7 @@ def _walk(
         leaf = near_leaves[step]
         if leaf_squares[step] > limit:
             break
-        if outside(point, low[first + leaf], high[first + leaf]) > limit:
+        if outside(point, low, high, first + leaf) > limit:
             continue
         looked[0] += tiles.shape[2]
         smallest = squares_to(point, tiles[leaf], limit, squares)

@@ -135,7 +135,7 @@ class _Draw:
 
     def _choose_by_bound(self, tree: TopKTree, room: float) -> IntArray | None:
         """The similarity is taken only of pairs that can be among the chosen ones, as far as rounding lets one see."""
-        curved = curved_points(self.measure, self.x)
+        curved = curved_points(self.measure, self.x[torch.from_numpy(tree.tree.order)])
         if curved is None:
             return None
         chosen, given_up = np.empty((len(self.x), self.taken), np.int64), Event()

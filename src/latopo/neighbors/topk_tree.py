@@ -77,7 +77,7 @@ class TopKTree:
         """Columns that may have one of the k largest values, if straight distances, less ``room``, bound the true ones.
 
         Of the rows of the leaves ``first`` to ``last`` (excluded): their numbers, how many columns each has, and the
-        columns, row by row.
+        columns, row by row. ``curved`` are the points in the order of the tree.
         """
         count, depth = len(self.points), self.tree.depth
         rows, sizes = self.tree.order[first * count >> depth : last * count >> depth], np.zeros(count, np.int64)
