@@ -40,7 +40,7 @@ def bounds(space, x):
     curved, pairs = curved_points(space, x), np.empty((2, len(x), len(x)))
     for i in range(len(x)):
         for j in range(len(x)):
-            pairs[:, i, j] = squares_between(i, j, *curved, np.inf)
+            pairs[:, i, j] = squares_between(i, j, curved, np.inf)
     return pairs
 
 
@@ -77,9 +77,9 @@ def test_a_distance_that_is_too_large_is_left_at_that():
     x = torch.randn(40, 3, generator=torch.Generator().manual_seed(0))
     curved = curved_points(Product([Euclidean(), Hyperbolic(), Spherical()], [1, 1, 1]), x)
     for i in range(1, 40):
-        least, most = squares_between(0, i, *curved, np.inf)
-        assert squares_between(0, i, *curved, most) == (least, most)
-        so_far, unknown = squares_between(0, i, *curved, least / 2)
+        least, most = squares_between(0, i, curved, np.inf)
+        assert squares_between(0, i, curved, most) == (least, most)
+        so_far, unknown = squares_between(0, i, curved, least / 2)
         assert least / 2 < so_far <= least
         assert unknown == np.inf
 

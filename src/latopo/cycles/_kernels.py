@@ -24,15 +24,15 @@ that the searches from one hub can run on several threads. What the functions sh
   return after so many ``steps`` (entries of ``col`` and ``ends`` that it read) and go on at the next call: Python
   answers Ctrl-C and keeps count in between.
 
-The arrays are passed one by one, and what runs for each vertex of a path is inlined: numba counts references, with
-atomic operations, at each call and each access to a tuple's field. That made the search three to four times slower.
+The arrays are passed one by one, and what runs for each vertex of a path is inlined: calls would take a third of the
+time.
 """
 
 from typing import NamedTuple
 
 import numpy as np
 
-from latopo._numba import njit
+from latopo._numba import UNCOUNTED, njit
 from latopo.cycles._writing import NEVER, CountArray, Output, WordArray, count_ones, next_rank, write_bits, write_ends
 from latopo.cycles.simple_graph import IntArray
 
@@ -63,7 +63,7 @@ class Search(NamedTuple):
         return cls(path, path.copy(), code, reach, ends, bits, free, np.array([-1, 0, 0]))
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, **UNCOUNTED)
 def search_block(
     ptr: IntArray,
     col: IntArray,
@@ -82,7 +82,7 @@ def search_block(
     return _search(ptr, col, search, first, last, limit, steps, rank, output, False)
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, **UNCOUNTED)
 def search_block_by_words(
     ptr: IntArray,
     col: IntArray,
@@ -98,7 +98,7 @@ def search_block_by_words(
     return _search(ptr, col, search, first, last, limit, steps, rank, output, True)
 
 
-@njit(nogil=True, cache=True, forceinline=True)
+@njit(nogil=True, cache=True, forceinline=True, **UNCOUNTED)
 def _search(
     ptr: IntArray,
     col: IntArray,
@@ -127,7 +127,7 @@ def _search(
     return max(steps, 0)
 
 
-@njit(nogil=True, cache=True, forceinline=True)
+@njit(nogil=True, cache=True, forceinline=True, **UNCOUNTED)
 def _search_start(
     ptr: IntArray,
     col: IntArray,
@@ -190,14 +190,14 @@ def _search_start(
     return max(steps, 0)
 
 
-@njit(nogil=True, cache=True, forceinline=True)
+@njit(nogil=True, cache=True, forceinline=True, **UNCOUNTED)
 def _add_ranks(tally: IntArray, step: int, rank: IntArray, sign: int) -> None:
     # Taken away before the step and added after it: what it has met remains.
     for length in range(3, rank.size):
         tally[step, length] += sign * rank[length]
 
 
-@njit(nogil=True, cache=True, forceinline=True)
+@njit(nogil=True, cache=True, forceinline=True, **UNCOUNTED)
 def _pass_over(tally: IntArray, step: int, rank: IntArray, wanted: IntArray) -> bool:
     # Whether none of the cycles of a step is written; they are then behind us.
     for length in range(3, rank.size):
@@ -208,7 +208,7 @@ def _pass_over(tally: IntArray, step: int, rank: IntArray, wanted: IntArray) -> 
     return True
 
 
-@njit(nogil=True, cache=True, forceinline=True)
+@njit(nogil=True, cache=True, forceinline=True, **UNCOUNTED)
 def _first_after(ptr: IntArray, col: IntArray, vertex: int) -> int:
     # The position of the vertex's first neighbour after it.
     low, high = ptr[vertex], ptr[vertex + 1]
@@ -221,7 +221,7 @@ def _first_after(ptr: IntArray, col: IntArray, vertex: int) -> int:
     return low
 
 
-@njit(nogil=True, cache=True, forceinline=True)
+@njit(nogil=True, cache=True, forceinline=True, **UNCOUNTED)
 def _search_from(
     ptr: IntArray,
     col: IntArray,
@@ -292,7 +292,7 @@ def _search_from(
     return steps
 
 
-@njit(nogil=True, cache=True, forceinline=True)
+@njit(nogil=True, cache=True, forceinline=True, **UNCOUNTED)
 def _count_ends(
     ptr: IntArray, code: CountArray, reach: CountArray, ends: CountArray, bits: WordArray, free: WordArray, place: int,
     low: int, words: int, vertex: int,
@@ -308,7 +308,7 @@ def _count_ends(
     return found
 
 
-@njit(nogil=True, cache=True, forceinline=True)
+@njit(nogil=True, cache=True, forceinline=True, **UNCOUNTED)
 def _count_next(
     ptr: IntArray, col: IntArray, code: CountArray, reach: CountArray, ends: CountArray, bits: WordArray,
     free: WordArray, place: int, low: int, words: int, vertex: int, start: int, position: int, limit: int,
@@ -331,7 +331,7 @@ def _count_next(
     return -1, found, read
 
 
-@njit(nogil=True, cache=True, forceinline=True)
+@njit(nogil=True, cache=True, forceinline=True, **UNCOUNTED)
 def _add(ptr: IntArray, col: IntArray, vertex: int, start: int, counter: CountArray, amount: int) -> None:
     for position in range(ptr[vertex + 1] - 1, ptr[vertex] - 1, -1):
         if col[position] <= start:
@@ -339,7 +339,7 @@ def _add(ptr: IntArray, col: IntArray, vertex: int, start: int, counter: CountAr
         counter[col[position]] += amount
 
 
-@njit(nogil=True, cache=True, forceinline=True)
+@njit(nogil=True, cache=True, forceinline=True, **UNCOUNTED)
 def _add_end(ptr: IntArray, col: IntArray, vertex: int, start: int, reach: CountArray, ends: CountArray) -> None:
     for position in range(ptr[vertex + 1] - 1, ptr[vertex] - 1, -1):
         other = col[position]
@@ -349,7 +349,7 @@ def _add_end(ptr: IntArray, col: IntArray, vertex: int, start: int, reach: Count
         reach[other] += 1
 
 
-@njit(nogil=True, cache=True, forceinline=True)
+@njit(nogil=True, cache=True, forceinline=True, **UNCOUNTED)
 def _mark(ptr: IntArray, col: IntArray, vertex: int, start: int, bits: WordArray, place: int) -> None:
     word, bit = place // 64, np.uint64(1) << np.uint64(place % 64)
     for position in range(ptr[vertex + 1] - 1, ptr[vertex] - 1, -1):
@@ -358,7 +358,7 @@ def _mark(ptr: IntArray, col: IntArray, vertex: int, start: int, bits: WordArray
         bits[col[position], word] |= bit
 
 
-@njit(nogil=True, cache=True, forceinline=True)
+@njit(nogil=True, cache=True, forceinline=True, **UNCOUNTED)
 def _unmark(ptr: IntArray, col: IntArray, vertex: int, start: int, bits: WordArray, place: int) -> None:
     word = place // 64
     for position in range(ptr[vertex + 1] - 1, ptr[vertex] - 1, -1):
@@ -367,7 +367,7 @@ def _unmark(ptr: IntArray, col: IntArray, vertex: int, start: int, bits: WordArr
         bits[col[position], word] = 0
 
 
-@njit(nogil=True, cache=True, forceinline=True)
+@njit(nogil=True, cache=True, forceinline=True, **UNCOUNTED)
 def _next_vertex(
     ptr: IntArray, col: IntArray, path: IntArray, position: IntArray, code: CountArray, place: int
 ) -> tuple[int, int]:
@@ -382,7 +382,7 @@ def _next_vertex(
     return 0, 0
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, **UNCOUNTED)
 def _write_next(
     ptr: IntArray, col: IntArray, path: IntArray, code: CountArray, reach: CountArray, ends: CountArray,
     bits: WordArray, free: WordArray, place: int, low: int, later: int, words: int, rank: int, found: int,

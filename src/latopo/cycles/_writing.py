@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from latopo._numba import njit
+from latopo._numba import UNCOUNTED, njit
 from latopo.cycles.simple_graph import IntArray
 
 CountArray = npt.NDArray[np.int32]
@@ -39,7 +39,7 @@ class Output(NamedTuple):
     counted: bool
 
 
-@njit(nogil=True, cache=True, forceinline=True)
+@njit(nogil=True, cache=True, forceinline=True, **UNCOUNTED)
 def count_ones(word: Any) -> Any:
     # How many bits are set; LLVM makes one instruction of it.
     word -= (word >> np.uint64(1)) & np.uint64(0x5555555555555555)
@@ -48,7 +48,7 @@ def count_ones(word: Any) -> Any:
     return np.int64((word * np.uint64(0x0101010101010101)) >> np.uint64(56))
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, **UNCOUNTED)
 def write_ends(
     ptr: IntArray, cycle: IntArray, code: CountArray, reach: CountArray, ends: CountArray, rank: int, output: Output
 ) -> int:
@@ -65,7 +65,7 @@ def write_ends(
     return rank
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, **UNCOUNTED)
 def write_bits(
     neighbors: IntArray, cycle: IntArray, bits: WordArray, free: WordArray, low: int, rank: int, output: Output
 ) -> int:
@@ -86,7 +86,7 @@ def write_bits(
     return rank
 
 
-@njit(nogil=True, cache=True, forceinline=True)
+@njit(nogil=True, cache=True, forceinline=True, **UNCOUNTED)
 def _write_cycle(
     cycle: IntArray, rows: IntArray, label: IntArray, wanted: IntArray, offset: IntArray, cursor: IntArray,
     stop: IntArray, picks: IntArray,
@@ -98,14 +98,14 @@ def _write_cycle(
     wanted[length] = next_rank(cursor[length], stop[length], picks)
 
 
-@njit(nogil=True, cache=True, forceinline=True)
+@njit(nogil=True, cache=True, forceinline=True, **UNCOUNTED)
 def next_rank(cursor: int, stop: int, picks: IntArray) -> int:
     if cursor == stop:
         return NEVER
     return picks[cursor] if picks.size > 0 else cursor
 
 
-@njit(nogil=True, cache=True, forceinline=True)
+@njit(nogil=True, cache=True, forceinline=True, **UNCOUNTED)
 def _write_row(cycle: IntArray, rows: IntArray, offset: int, label: IntArray) -> None:
     # Smallest name first, then its smaller neighbour.
     length, place = cycle.size, 0

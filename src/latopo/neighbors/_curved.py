@@ -9,26 +9,12 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from latopo._numba import njit
+from latopo._numba import UNCOUNTED, njit
 from latopo.neighbors._kernels import FAST, IntArray
 
 Double = npt.NDArray[np.float64]
 
 FLAT, HYPERBOLIC, SPHERICAL = 0, 1, 2
-
-
-class Rounding(NamedTuple):
-    """How exact the distances are that torch computes.
-
-    Attributes:
-        relative, absolute: what a distance may be off by.
-        tiny, largest: numbers between which scores are as precise as that.
-    """
-
-    relative: float
-    absolute: float
-    tiny: float
-    largest: float
 
 
 class CurvedPoints(NamedTuple):
@@ -39,27 +25,31 @@ class CurvedPoints(NamedTuple):
         roots: square roots of their curvatures, [F].
         columns: coordinates of flat factors, unit directions of the others; then, factor by factor, the a of the
             formula and its sinh or sin, [N, d + 2 F].
-        rounding: how exact their distances are.
+        relative, absolute: what a distance that torch computes may be off by.
+        tiny, largest: numbers between which scores are as precise as that.
     """
 
     factors: IntArray
     roots: Double
     columns: Double
-    rounding: Rounding
+    relative: float
+    absolute: float
+    tiny: float
+    largest: float
 
 
-@njit(nogil=True, cache=True, fastmath=FAST, forceinline=True)
+@njit(nogil=True, cache=True, fastmath=FAST, forceinline=True, **UNCOUNTED)
 def _inverse(value: float, hyperbolic: bool) -> float:
     return np.arcsinh(value) if hyperbolic else np.arcsin(min(value, 1.0))
 
 
-@njit(nogil=True, cache=True, fastmath=FAST, forceinline=True)
+@njit(nogil=True, cache=True, fastmath=FAST, forceinline=True, **UNCOUNTED)
 def _cn(sn: float, hyperbolic: bool) -> float:
     """At least cosh, or at least the magnitude of cos."""
     return np.sqrt(1 + sn * sn) if hyperbolic else 1.0
 
 
-@njit(nogil=True, cache=True, fastmath=FAST, forceinline=True)
+@njit(nogil=True, cache=True, fastmath=FAST, forceinline=True, **UNCOUNTED)
 def _half_squares(
     a: float, b: float, sn_a: float, sn_b: float, chord: float, hyperbolic: bool, relative: float, vanishing: float
 ) -> tuple[float, float]:
@@ -78,15 +68,11 @@ def _half_squares(
     return max(square - error, 0.0), max(square, 0.0) + error
 
 
-@njit(nogil=True, cache=True, fastmath=FAST, forceinline=True)
-def squares_between(
-    i: int, j: int, factors: IntArray, roots: Double, columns: Double, rounding: Rounding, beyond: float
-) -> tuple[float, float]:
-    """The squared distance of the points i and j, at least and at most; if it is ``beyond`` that, no more than so.
-
-    Takes the arrays of :class:`CurvedPoints` one by one: to take them from it costs as much as the distance.
-    """
-    relative, absolute, behind = rounding.relative, rounding.absolute, columns.shape[1] - 2 * factors.shape[0]
+@njit(nogil=True, cache=True, fastmath=FAST, forceinline=True, **UNCOUNTED)
+def squares_between(i: int, j: int, points: CurvedPoints, beyond: float) -> tuple[float, float]:
+    """The squared distance of the points i and j, at least and at most; if it is ``beyond`` that, no more than so."""
+    factors, roots, columns, relative, absolute, _, _ = points
+    behind = columns.shape[1] - 2 * factors.shape[0]
     nearest, farthest, stop = 0.0, 0.0, ((np.sqrt(beyond) + absolute) / (1 - relative)) ** 2
     for f in range(factors.shape[0]):
         chord, hyperbolic = 0.0, factors[f, 0] == HYPERBOLIC
@@ -112,14 +98,11 @@ def squares_between(
     return least * least, most * most
 
 
-@njit(nogil=True, cache=True, fastmath=FAST, forceinline=True)
-def scores_between(
-    i: int, j: int, factors: IntArray, roots: Double, columns: Double, rounding: Rounding, rate: float, floor: float
-) -> tuple[float, float]:
+@njit(nogil=True, cache=True, fastmath=FAST, forceinline=True, **UNCOUNTED)
+def scores_between(i: int, j: int, points: CurvedPoints, rate: float, floor: float) -> tuple[float, float]:
     """Minus ``rate`` times the squared distance, at least and at most; if it is below the floor, no more than so."""
-    tiny, relative = rounding.tiny, rounding.relative
-    beyond = max(tiny - floor, 0.0) / (rate * (1 - relative))
-    nearest, farthest = squares_between(i, j, factors, roots, columns, rounding, beyond)
+    tiny, relative = points.tiny, points.relative
+    nearest, farthest = squares_between(i, j, points, max(tiny - floor, 0.0) / (rate * (1 - relative)))
     least = -rate * farthest * (1 + relative) - tiny
     most = tiny - rate * nearest * (1 - relative)
-    return least if -least < rounding.largest else -np.inf, min(most, 0.0)
+    return least if -least < points.largest else -np.inf, min(most, 0.0)

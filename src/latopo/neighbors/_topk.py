@@ -9,7 +9,7 @@ and their columns.
 import numpy as np
 import numpy.typing as npt
 
-from latopo._numba import njit
+from latopo._numba import UNCOUNTED, njit
 from latopo.neighbors._kernels import FAST, FloatArray, IntArray
 
 BEYOND = 37.0  # no noise is above it, but with a probability of 2⁻⁵³: its tail has as many bits
@@ -17,7 +17,7 @@ _RUN = 64  # columns that are passed over at once
 ROOM = 1e-4  # relative; for the rounding of a bound
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, **UNCOUNTED)
 def upper_tail(seed: np.uint64, index: int) -> float:
     """A uniform number in (0, 1) that depends on the seed and the index alone (the SplitMix64 generator)."""
     bits = seed + np.uint64(index + 1) * np.uint64(0x9E3779B97F4A7C15)
@@ -27,18 +27,18 @@ def upper_tail(seed: np.uint64, index: int) -> float:
     return (float(bits >> np.uint64(11)) + 0.5) * 2.0**-53
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, **UNCOUNTED)
 def hopeless(lead: float, tail: float) -> bool:
     """Whether a Gumbel variable with this upper tail surely stays below ``lead``: P(g > c) ≤ exp(−c)."""
     return (lead > 2.0 and tail > 0.14) or (lead > 7.0 and tail > 0.001)
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, **UNCOUNTED)
 def noise_of(tail: float) -> float:
     return -np.log(-np.log1p(-tail))
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, **UNCOUNTED)
 def insert(best: FloatArray, chosen: IntArray, taken: int, value: float, column: int) -> int:
     """Put a value to its place among the best, of equal ones the lower column first; returns how many there are now."""
     k = best.shape[0]
@@ -52,7 +52,7 @@ def insert(best: FloatArray, chosen: IntArray, taken: int, value: float, column:
     return min(taken + 1, k)
 
 
-@njit(nogil=True, cache=True, fastmath=FAST, forceinline=True)
+@njit(nogil=True, cache=True, fastmath=FAST, forceinline=True, **UNCOUNTED)
 def _largest(values: FloatArray) -> float:
     high = values[0]
     for j in range(1, values.shape[0]):
@@ -60,7 +60,7 @@ def _largest(values: FloatArray) -> float:
     return high
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, **UNCOUNTED)
 def reach_of(floor: float, rate: float, noise: bool) -> float:
     """The similarity below which no score, with its noise, gets above the floor."""
     lead = max(BEYOND - floor, 0.0) if noise else max(-floor, 0.0)
@@ -101,7 +101,7 @@ def choose_rows(
         chosen.sort()
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, **UNCOUNTED)
 def add_noise(scores: npt.NDArray[np.float64], row: IntArray, col: IntArray, count: int, seed: np.uint64) -> None:
     """Add the noise of the pairs (row, col) [E] of ``count`` points to their scores."""
     for e in range(scores.shape[0]):

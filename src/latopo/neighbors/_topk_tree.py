@@ -6,7 +6,7 @@ Scores and noise are those of :mod:`latopo.neighbors._topk`; what a tile says of
 
 import numpy as np
 
-from latopo._numba import njit
+from latopo._numba import UNCOUNTED, njit
 from latopo.neighbors._curved import CurvedPoints, scores_between
 from latopo.neighbors._kernels import EUCLIDEAN, FloatArray, IntArray
 from latopo.neighbors._support import similarity_of
@@ -17,19 +17,19 @@ _SLACK = 2.0**-22  # of a point's distance from the centre: rounding of a distan
 _TINY = 2e-18  # distances below that have squares that single precision rounds, or does not have
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, **UNCOUNTED)
 def _limit(floor: float, rate: float, noise: bool, slack: float, relative: float) -> float:
     """The computed square beyond which no score, with its noise, gets above the floor."""
     return ((slack - reach_of(floor, rate, noise)) * (1 + 2 * relative)) ** 2
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, **UNCOUNTED)
 def _highest(square: float, rate: float, slack: float) -> float:
     """A score that none of this computed square exceeds."""
     return -rate * max(np.sqrt(square) * (1 - ROOM) - slack, 0.0) ** 2
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, **UNCOUNTED)
 def _add_best(
     points: FloatArray, own: int, ids: IntArray, squares: Single, limit: float, rate: float, slack: float, noise: bool,
     seed: np.uint64, best: FloatArray, chosen: IntArray, taken: int,
@@ -100,20 +100,19 @@ def choose_leaves(
             out[i].sort()
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, **UNCOUNTED)
 def _add_possible(
     own: int, first: int, last: int, order: IntArray, squares: Single, limit: float, curved: CurvedPoints,
-    rate: float, slack: float, noise: bool, seed: np.uint64, floor: float, best: FloatArray, taken: int,
-    possible: IntArray, most: FloatArray, used: int,
+    rate: float, slack: float, noise: bool, seed: np.uint64, floor: float, best: FloatArray, places: IntArray,
+    taken: int, possible: IntArray, most: FloatArray, used: int,
 ) -> tuple[int, int]:  # fmt: skip
     """Append the columns of a leaf that may be among the best of a row, with the most that their values can be.
 
     In the order, ``own`` is the row's place, and the leaf has those from ``first`` to ``last`` (excluded). ``best`` are
-    the largest of what the values are at least, of which the row has ``taken``; ``possible`` and ``most`` have room for
-    all columns, and the row has ``used`` of them. Returns both numbers as they are now.
+    the largest of what the values are at least, of which the row has ``taken``, at ``places``; ``possible`` and
+    ``most`` have room for all columns, and the row has ``used`` of them. Returns both numbers as they are now.
     """
-    factors, roots, columns, rounding = curved
-    k, count, i, places = best.shape[0], order.shape[0], order[own], np.empty(best.shape[0], np.int64)
+    k, count, i = best.shape[0], order.shape[0], order[own]
     for place in range(first, last):
         square, j, gumbel = squares[place - first], order[place], 0.0
         if square > limit or j == i:
@@ -128,12 +127,12 @@ def _add_possible(
             gumbel = noise_of(tail)
         if gumbel < lead:
             continue
-        low, high = scores_between(own, place, factors, roots, columns, rounding, rate, floor - gumbel)
+        low, high = scores_between(own, place, curved, rate, floor - gumbel)
         if high + gumbel < floor:
             continue
         possible[used], most[used] = j, high + gumbel
         used += 1
-        taken = insert(best, places, taken, low + gumbel, j)
+        taken = insert(best, places, taken, low + gumbel, place)
         if taken == k:
             floor = max(floor, best[k - 1])
     return taken, used
@@ -153,7 +152,7 @@ def find_in_leaves(
     count, leaves, size = order.shape[0], tiles.shape[0], tiles.shape[2]
     stack, leaf_ids = np.empty(2 * depth + 2, np.int64), np.empty(leaves, np.int64)
     leaf_squares, squares, limits = np.empty(leaves, np.float32), np.empty(size, np.float32), np.empty(size, np.float64)
-    best, floors = np.empty(k, np.float64), np.empty(size, np.float64)
+    best, places, floors = np.empty(k, np.float64), np.empty(k, np.int64), np.empty(size, np.float64)
     possible, most = np.empty(count, np.int64), np.empty(count, np.float64)
     found, used = np.empty(1024, np.int64), 0
     for leaf in range(first, last):
@@ -163,8 +162,8 @@ def find_in_leaves(
             squares_to(rows[at], tiles[leaf], np.inf, squares)
             nearest = np.sort(squares[: stop - start])[min(k, stop - start - 1)]
             taken, _ = _add_possible(
-                own, start, stop, order, squares, nearest, curved, rate, slack, noise, seed, -np.inf, best, 0, possible,
-                most, 0,
+                own, start, stop, order, squares, nearest, curved, rate, slack, noise, seed, -np.inf, best, places, 0,
+                possible, most, 0,
             )  # fmt: skip
             floors[at] = best[k - 1] if taken == k else -np.inf
             limits[at] = _limit(floors[at], rate, noise, slack, relative)
@@ -184,7 +183,7 @@ def find_in_leaves(
                     continue
                 taken, count_possible = _add_possible(
                     own, other * count >> depth, (other + 1) * count >> depth, order, squares, limit, curved, rate,
-                    slack, noise, seed, floor, best, taken, possible, most, count_possible,
+                    slack, noise, seed, floor, best, places, taken, possible, most, count_possible,
                 )  # fmt: skip
                 if taken == k and best[k - 1] > floor:
                     floor = best[k - 1]

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from latopo._numba import njit
+from latopo._numba import UNCOUNTED, njit
 from latopo.neighbors._kernels import EUCLIDEAN, FAST, FloatArray, IntArray, keep_support
 from latopo.neighbors._support import similarity_of
 
@@ -38,7 +38,7 @@ class Tree(NamedTuple):
     depth: int
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, **UNCOUNTED)
 def _select(keys: Single, ids: IntArray, place: int) -> None:
     """Reorder so that what sorting would put before ``place`` is before it (Hoare's quickselect)."""
     low, high = 0, keys.shape[0] - 1
@@ -63,7 +63,7 @@ def _select(keys: Single, ids: IntArray, place: int) -> None:
             return
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, **UNCOUNTED)
 def _widest(points: Single, ids: IntArray, axes: int) -> int:
     """The axis along which the points spread most."""
     best, chosen = np.float32(-1), 0
@@ -110,7 +110,7 @@ def fill(points: Single, order: IntArray, depth: int, tiles: Single, low: Single
             high[node, k] = max(high[2 * node + 1, k], high[2 * node + 2, k])
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, **UNCOUNTED)
 def _apart(low: Single, high: Single, node: int, other: int) -> Any:
     """The square of the distance between the boxes of two nodes."""
     total = np.float32(0)
@@ -120,7 +120,7 @@ def _apart(low: Single, high: Single, node: int, other: int) -> Any:
     return total
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, **UNCOUNTED)
 def near_leaves_of(
     low: Single, high: Single, depth: int, leaf: int, limit: float, stack: IntArray, found: IntArray, squares: Single
 ) -> int:
@@ -144,7 +144,7 @@ def near_leaves_of(
     return count
 
 
-@njit(nogil=True, cache=True, fastmath=FAST)
+@njit(nogil=True, cache=True, fastmath=FAST, **UNCOUNTED)
 def _add_terms(point: Single, tile: Single, k: int, stop: int, out: Single) -> None:
     for axis in range(k, stop):
         own = point[axis]
@@ -154,7 +154,7 @@ def _add_terms(point: Single, tile: Single, k: int, stop: int, out: Single) -> N
             out[j] += gap * gap
 
 
-@njit(nogil=True, cache=True, fastmath=FAST)
+@njit(nogil=True, cache=True, fastmath=FAST, **UNCOUNTED)
 def _add_eight(point: Single, tile: Single, k: int, out: Single) -> None:
     a, b, c, d = point[k], point[k + 1], point[k + 2], point[k + 3]
     e, f, g, h = point[k + 4], point[k + 5], point[k + 6], point[k + 7]
@@ -164,7 +164,7 @@ def _add_eight(point: Single, tile: Single, k: int, out: Single) -> None:
         out[j] += (p * p + q * q + r * r + s * s) + (t * t + u * u + v * v + w * w)
 
 
-@njit(nogil=True, cache=True, fastmath=FAST)
+@njit(nogil=True, cache=True, fastmath=FAST, **UNCOUNTED)
 def _smallest(values: Single) -> Any:
     low = np.float32(np.inf)
     for j in range(values.shape[0]):
@@ -172,7 +172,7 @@ def _smallest(values: Single) -> Any:
     return low
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, **UNCOUNTED)
 def squares_to(point: Single, tile: Single, limit: float, out: Single) -> Any:
     """Squared distances of a point to those of a tile, into ``out``, and the smallest; cut short if all exceed it."""
     out[:] = 0
@@ -188,7 +188,7 @@ def squares_to(point: Single, tile: Single, limit: float, out: Single) -> Any:
     return smallest
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, **UNCOUNTED)
 def _limit(nearest: float, span: float, kind: int, slack: float, relative: float) -> float:
     """The computed square up to which a column can be in the support, if the nearest one computed is ``nearest``.
 
@@ -199,12 +199,9 @@ def _limit(nearest: float, span: float, kind: int, slack: float, relative: float
     return ((reach + slack) * (1 + 2 * relative)) ** 2
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, **UNCOUNTED)
 def outside(point: Single, low: Single, high: Single, node: int) -> Any:
-    """The square of a point's distance from the box of a node.
-
-    A view of the box would cost more than its distance: kernels count references to every view.
-    """
+    """The square of a point's distance from the box of a node."""
     total = np.float32(0)
     for k in range(low.shape[1]):
         gap = max(max(low[node, k] - point[k], point[k] - high[node, k]), np.float32(0))
@@ -212,7 +209,7 @@ def outside(point: Single, low: Single, high: Single, node: int) -> Any:
     return total
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, **UNCOUNTED)
 def _take(values: Single, ids: IntArray, limit: float, near: Single, found: IntArray, used: int) -> int:
     """Append the columns within the limit; returns how many there are now."""
     for j in range(ids.shape[0]):
@@ -222,7 +219,7 @@ def _take(values: Single, ids: IntArray, limit: float, near: Single, found: IntA
     return used
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, **UNCOUNTED)
 def _walk(
     point: Single, tiles: Single, low: Single, high: Single, order: IntArray, depth: int, near_leaves: IntArray,
     leaf_squares: Single, best: float, span: float, kind: int, slack: float, relative: float, squares: Single,

@@ -86,7 +86,7 @@ def curved_points(space: Similarity, x: Tensor) -> _curved.CurvedPoints | None:
 
     Example:
         >>> points = curved_points(Hyperbolic(), torch.tensor([[1.0, 0.0], [-1.0, 0.0]]))
-        >>> nearest, farthest = _curved.squares_between(0, 1, *points, math.inf)
+        >>> nearest, farthest = _curved.squares_between(0, 1, points, math.inf)
         >>> 3.99 < nearest < 4 < farthest < 4.01
         True
     """
@@ -105,10 +105,10 @@ def curved_points(space: Similarity, x: Tensor) -> _curved.CurvedPoints | None:
             columns.append(part)
             polar.append(part.new_zeros(len(part), 2))
     limits = torch.finfo(x.dtype)
-    rounding = _curved.Rounding(
-        (_ROUNDINGS + x.size(1)) * limits.eps, 16 * math.sqrt(limits.tiny), limits.tiny, limits.max
-    )
     numbers = torch.cat([part.double() for part in columns + polar], -1).numpy()
     if not (np.isfinite(numbers).all() and np.isfinite(roots).all()):
         return None
-    return _curved.CurvedPoints(np.array(factors), np.array(roots), numbers, rounding)
+    return _curved.CurvedPoints(
+        np.array(factors), np.array(roots), numbers, (_ROUNDINGS + x.size(1)) * limits.eps,
+        16 * math.sqrt(limits.tiny), limits.tiny, limits.max,
+    )  # fmt: skip
