@@ -10,8 +10,9 @@ from numba.core.cpu import CPUTargetOptions
 
 __all__ = ["UNCOUNTED", "njit"]
 
-# For kernels that make no array and return none. Others count references to arrays, with atomic operations, wherever
-# one is passed, sliced or taken from a tuple: up to half of the time of a small loop. (An option of numba's own.)
+# For kernels that make no array, return none and call nothing that does. Others count references to arrays, with atomic
+# operations, wherever one is passed, sliced or taken from a tuple: up to half the time of a small loop. The option is
+# private to numba, and what such a kernel calls is compiled with it, too, if it was not compiled before.
 UNCOUNTED: dict[str, bool] = {"_nrt": False} if hasattr(CPUTargetOptions, "_nrt") else {}
 
 

@@ -2,8 +2,9 @@ import numpy as np
 import pytest
 import torch
 
+from latopo._numba import njit
 from latopo.neighbors import Euclidean, Hyperbolic, Inner, Product, Spherical
-from latopo.neighbors._curved import squares_between
+from latopo.neighbors._curved import scores_between, squares_between
 from latopo.neighbors.shadow import curved_points, flat_shadow
 
 
@@ -35,40 +36,68 @@ def test_points_whose_squares_vanish_have_no_shadow(size):
     assert flat_shadow(Hyperbolic(), torch.full((3, 2), size)) is None
 
 
-def bounds(space, x):
-    """Of all squared distances, from below and from above."""
-    curved, pairs = curved_points(space, x), np.empty((2, len(x), len(x)))
-    for i in range(len(x)):
-        for j in range(len(x)):
-            pairs[:, i, j] = squares_between(i, j, curved, np.inf)
-    return pairs
+@njit
+def all_bounds(points, rate):
+    """Of all squared distances, then of all scores, from below and from above, [4, n, n]."""
+    count = points.columns.shape[0]
+    out = np.empty((4, count, count))
+    for i in range(count):
+        for j in range(count):
+            out[0, i, j], out[1, i, j] = squares_between(i, j, points, np.inf)
+            out[2, i, j], out[3, i, j] = scores_between(i, j, points, rate, -np.inf)
+    return out
+
+
+def lengths(kind, count, generator, dtype):
+    """Distances from the origin of a space of curvature 1."""
+    drawn = torch.rand(count, generator=generator, dtype=torch.float64)
+    if kind == "quarters of a great circle":
+        return torch.pi / 2 * (1 + (16 * drawn).floor()) * (1 + 1e-6 * drawn)
+    if kind == "as far as hyperbolic points can be":
+        return 0.45 * np.log(torch.finfo(dtype).max) * (1 + 1e-3 * (drawn - 0.5))
+    if kind == "next to nothing":
+        return 10 ** (-30 + 22 * drawn)
+    return 4 * drawn
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
-@pytest.mark.parametrize("scale", [1e-12, 1e-3, 1.0, 20.0, 300.0, 1e4])
+@pytest.mark.parametrize("rate", [1e-30, 1.0, 1e30])
+@pytest.mark.parametrize("lines", [1, 8])
+@pytest.mark.parametrize(
+    "kind", ["usual", "quarters of a great circle", "as far as hyperbolic points can be", "next to nothing"]
+)
 @pytest.mark.parametrize(
     "space",
     [
-        Euclidean(), Hyperbolic(0.5), Spherical(0.3), Hyperbolic(1e-12), Hyperbolic(1e6), Spherical(1e6),
-        Product([Euclidean(), Product([Hyperbolic(3.0), Spherical()], [1, 1])], [1, 2]),
+        Euclidean(), Hyperbolic(0.5), Spherical(0.3), Hyperbolic(1e-30), Hyperbolic(1e6), Spherical(1e-30),
+        Spherical(1e6), Product([Euclidean(), Product([Hyperbolic(3.0), Spherical()], [1, 1])], [1, 2]),
     ],
 )  # fmt: skip
-def test_computed_distances_lie_within_their_bounds(space, scale, dtype):
+def test_computed_distances_lie_within_their_bounds(space, kind, lines, rate, dtype):
     generator = torch.Generator().manual_seed(0)
-    x = torch.randn(40, 3, generator=generator, dtype=torch.float64)
-    x = torch.cat([x, x[:10] * (1 + 1e-6 * torch.randn(10, 1, generator=generator)), -x[:5], torch.zeros(2, 3)])
-    x = (scale * x).to(dtype)
-    with torch.no_grad():
-        squares = space.pairwise(x, x).square().double().numpy()
-    least, most = bounds(space, x)
-    assert (least <= squares).all()
-    assert (squares <= most).all()
+    directions = torch.randn(lines, 3, generator=generator, dtype=torch.float64).repeat(48 // lines, 1)
+    directions = torch.nn.functional.normalize(directions) * (-1) ** torch.arange(48)[:, None]
+    length = lengths(kind, 48, generator, dtype)[:, None]
+    root = getattr(space, "curvature", torch.ones(())).double().sqrt().detach()
+    for x in (length * directions, length / root * directions):
+        x = torch.cat([x, x[:3] * (1 + 1e-6), torch.zeros(2, 3)]).to(dtype)
+        with torch.no_grad():
+            together = space.pairwise(x, x)
+            single = space.pairwise(x.repeat_interleave(len(x), 0)[:, None], x.repeat(len(x), 1)[:, None]).view(53, 53)
+        least, most, low, high = all_bounds(curved_points(space, x), rate)
+        for squares in (together.square(), single.square()):
+            scores = (-rate * squares).double().numpy()
+            squares = squares.double().numpy()
+            assert (least <= squares).all()
+            assert (squares <= most).all()
+            assert (low <= scores).all()
+            assert (scores <= high).all()
 
 
 @pytest.mark.parametrize("space", [Hyperbolic(), Spherical(), Product([Euclidean(), Hyperbolic(3.0)], [1, 2])])
 def test_bounds_of_distances_are_narrow(space):
     x = torch.randn(40, 3, generator=torch.Generator().manual_seed(0))
-    least, most = bounds(space, x)
+    least, most, *_ = all_bounds(curved_points(space, x), 1.0)
     apart = ~np.eye(40, dtype=bool)
     assert (most[apart] <= 1.01 * least[apart]).all()
 
@@ -84,5 +113,9 @@ def test_a_distance_that_is_too_large_is_left_at_that():
         assert unknown == np.inf
 
 
-def test_numbers_too_large_for_bounds():
-    assert curved_points(Hyperbolic(), torch.full((3, 2), torch.inf)) is None
+@pytest.mark.parametrize("curvature", [1e-60, 1e300])
+def test_curvatures_that_are_too_small_or_too_large_for_bounds(curvature):
+    space = Product([Euclidean(), Hyperbolic(1.0)], [1, 1])
+    with torch.no_grad():
+        space.factors[1].log_curvature.fill_(np.log(curvature))
+    assert curved_points(space, torch.ones(3, 2)) is None

@@ -1,3 +1,4 @@
+from copy import deepcopy
 from importlib import import_module
 
 import pytest
@@ -16,6 +17,7 @@ from latopo.neighbors import (
     fused,
     topk_neighbors,
 )
+from latopo.neighbors.shadow import Shadow, flat_shadow
 
 
 def points(n=20, d=3):
@@ -175,13 +177,13 @@ def spied(values, asked):
 
 
 @pytest.mark.parametrize(
-    ("space", "scale", "temperature", "least"),
+    ("space", "scale", "temperature", "served"),
     [
-        (product(), 1.0, 0.01, 600 * 4),  # the shadow is of no use beside the noise, the bounds of distances are
-        (Hyperbolic(1e-30), 1e-5, 1e15, 0),  # squares are next to nothing: no bound is of any use
+        (product(), 1.0, 0.01, True),  # the shadow is of no use beside the noise, the bounds of distances are
+        (Hyperbolic(1e-30), 1e-5, 1e15, False),  # squares are next to nothing: no bound is of any use
     ],
 )
-def test_bounds_that_tell_nothing_apart_are_given_up(space, scale, temperature, least, monkeypatch):
+def test_a_tree_serves_if_bounds_tell_distances_apart(space, scale, temperature, served, monkeypatch):
     module = import_module("latopo.neighbors.topk_neighbors")
     asked = []
     monkeypatch.setattr(module._Draw, "_values", spied(module._Draw._values, asked))
@@ -191,7 +193,27 @@ def test_bounds_that_tell_nothing_apart_are_given_up(space, scale, temperature, 
         for m in (space, Bare(space))
     ]
     assert torch.equal(*found)
-    assert least <= sum(asked) <= 1.1 * least
+    assert served * 600 * 4 <= sum(asked) <= served * 1.1 * 600 * 4
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+@pytest.mark.parametrize("noise", [True, False])
+@pytest.mark.parametrize("space", [Spherical(3.0), Product([Euclidean(), Spherical(0.7)], [1, 2]), Hyperbolic(5.3)])
+def test_spaces_with_parameters_in_half_precision(space, noise, dtype):
+    x = points(1500, 3).float() * torch.tensor([0.1, 0.01, 0.01])
+    space = deepcopy(space).to(dtype)
+    chosen = [
+        topk_neighbors(x, 6, 1e4, m, noise=noise, generator=torch.Generator().manual_seed(2)).col
+        for m in (space, Bare(space))
+    ]
+    assert torch.equal(*chosen)
+
+
+def test_bounds_that_are_wrong_lose_no_neighbor(monkeypatch):
+    module = import_module("latopo.neighbors.topk_neighbors")
+    monkeypatch.setattr(module, "flat_shadow", lambda space, x: Shadow(1e3 * flat_shadow(space, x).points, 0.0))
+    rows = topk_neighbors(points(600, 6), 4, 1e5, Hyperbolic())
+    assert (rows.col.view(600, 4).diff(dim=1) > 0).all()
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])

@@ -25,8 +25,9 @@ class CurvedPoints(NamedTuple):
         roots: square roots of their curvatures, [F].
         columns: coordinates of flat factors, unit directions of the others; then, factor by factor, the a of the
             formula and its sinh or sin, [N, d + 2 F].
-        relative, absolute: what a distance that torch computes may be off by.
-        tiny, largest: numbers between which scores are as precise as that.
+        relative, absolute: what a distance that torch computes may be off by; ``absolute``, squared, is also what its
+            squares may lose where they are next to nothing.
+        tiny, largest: numbers between which squares and scores are as precise as that.
     """
 
     factors: IntArray
@@ -45,7 +46,7 @@ def _inverse(value: float, hyperbolic: bool) -> float:
 
 @njit(nogil=True, cache=True, fastmath=FAST, forceinline=True, **UNCOUNTED)
 def _cn(sn: float, hyperbolic: bool) -> float:
-    """At least cosh, or at least the magnitude of cos."""
+    """At least the cosh of the number whose sinh is ``sn``, or at least the magnitude of any cos."""
     return np.sqrt(1 + sn * sn) if hyperbolic else 1.0
 
 
@@ -53,7 +54,10 @@ def _cn(sn: float, hyperbolic: bool) -> float:
 def _half_squares(
     a: float, b: float, sn_a: float, sn_b: float, chord: float, hyperbolic: bool, relative: float, vanishing: float
 ) -> tuple[float, float]:
-    """Bounds of sn²(d √k / 2) for angles a and b and the square of the chord between their directions."""
+    """Bounds of sn²(d √k / 2) for angles a and b and the square of the chord between their directions.
+
+    Each number may be off by ``relative``, and the result by ``vanishing`` where squares are rounded to nothing.
+    """
     half = (a - b) / 2
     sn = abs(np.sinh(half) if hyperbolic else np.sin(half))
     off = relative * (_cn(sn, hyperbolic) * max(a, b) + sn)
@@ -70,7 +74,10 @@ def _half_squares(
 
 @njit(nogil=True, cache=True, fastmath=FAST, forceinline=True, **UNCOUNTED)
 def squares_between(i: int, j: int, points: CurvedPoints, beyond: float) -> tuple[float, float]:
-    """The squared distance of the points i and j, at least and at most; if it is ``beyond`` that, no more than so."""
+    """The squared distance of the points i and j, at least and at most.
+
+    Once it is above ``beyond``, the first is some number above that, and the second infinite.
+    """
     factors, roots, columns, relative, absolute, _, _ = points
     behind = columns.shape[1] - 2 * factors.shape[0]
     nearest, farthest, stop = 0.0, 0.0, ((np.sqrt(beyond) + absolute) / (1 - relative)) ** 2
@@ -85,8 +92,6 @@ def squares_between(i: int, j: int, points: CurvedPoints, beyond: float) -> tupl
             low, high = _half_squares(
                 columns[i, a], columns[j, a], columns[i, sn], columns[j, sn], chord, hyperbolic, relative, absolute**2
             )
-            if not hyperbolic:
-                low = min(low, 1 - relative)  # torch stays below 1
             nearest += (2 * _inverse(np.sqrt(low), hyperbolic) / roots[f]) ** 2
             if nearest <= stop:
                 farthest += (2 * _inverse(np.sqrt(high), hyperbolic) / roots[f]) ** 2
@@ -100,9 +105,10 @@ def squares_between(i: int, j: int, points: CurvedPoints, beyond: float) -> tupl
 
 @njit(nogil=True, cache=True, fastmath=FAST, forceinline=True, **UNCOUNTED)
 def scores_between(i: int, j: int, points: CurvedPoints, rate: float, floor: float) -> tuple[float, float]:
-    """Minus ``rate`` times the squared distance, at least and at most; if it is below the floor, no more than so."""
+    """Minus ``rate`` times the squared distance, at least and at most; below the floor any two numbers below it."""
     tiny, relative = points.tiny, points.relative
     nearest, farthest = squares_between(i, j, points, max(tiny - floor, 0.0) / (rate * (1 - relative)))
     least = -rate * farthest * (1 + relative) - tiny
     most = tiny - rate * nearest * (1 - relative)
-    return least if -least < points.largest else -np.inf, min(most, 0.0)
+    # The square may be too large for torch where the score is not.
+    return least if max(-least, farthest) < points.largest else -np.inf, min(most, 0.0)

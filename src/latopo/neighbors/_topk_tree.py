@@ -143,7 +143,7 @@ def find_in_leaves(
     first: int, last: int, tree: Tree, curved: CurvedPoints, room: float, rate: float, relative: float, noise: bool,
     seed: np.uint64, k: int, counts: IntArray,
 ) -> IntArray:  # fmt: skip
-    """Columns that may be among the k of the largest values if distances are those in the tree, less ``room``, or more.
+    """Columns that may have one of the k largest values, if distances are those in the tree, less ``room``, or more.
 
     For the rows of the leaves ``first`` to ``last`` (excluded), in the order of the leaves, which is that of
     ``curved``, too; their numbers go into ``counts`` [N].
@@ -160,7 +160,7 @@ def find_in_leaves(
         for own in range(start, stop):
             at, slack = own - start, _SLACK * length[order[own]] + _TINY + room
             squares_to(rows[at], tiles[leaf], np.inf, squares)
-            nearest = np.sort(squares[: stop - start])[min(k, stop - start - 1)]
+            nearest = float(np.sort(squares[: stop - start])[min(k, stop - start - 1)])
             taken, _ = _add_possible(
                 own, start, stop, order, squares, nearest, curved, rate, slack, noise, seed, -np.inf, best, places, 0,
                 possible, most, 0,

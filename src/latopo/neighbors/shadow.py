@@ -50,7 +50,7 @@ def flat_shadow(space: Similarity, x: Tensor) -> Shadow | None:
     if farthest <= torch.finfo(x.dtype).tiny ** 0.25:
         return None
     # Distances are rounded by as much as coordinates are, however near the points.
-    rounding = 64 * torch.finfo(x.dtype).eps * farthest * points.size(1)
+    rounding = _ROUNDINGS * torch.finfo(x.dtype).eps * farthest * points.size(1)
     return Shadow(points, rounding + sum(part.room for part in parts))
 
 
@@ -65,7 +65,7 @@ def _factors(space: Similarity, x: Tensor) -> Iterator[tuple[Similarity, Tensor]
 
 def _flattened(space: Similarity, x: Tensor) -> Shadow:
     if isinstance(space, Spherical):
-        radius, angle = 1 / space.curvature.sqrt(), space._radius(x)[:, None]
+        radius, angle = 1 / space.curvature.sqrt().to(x.dtype), space._radius(x)[:, None]
         # From the origin, so that what is near it keeps its digits.
         points = torch.cat([-2 * radius * (angle / 2).sin().square(), radius * angle.sin() * Cosine.directions(x)], -1)
         # Beyond π the two terms of a squared distance cancel each other.
@@ -106,7 +106,7 @@ def curved_points(space: Similarity, x: Tensor) -> _curved.CurvedPoints | None:
             polar.append(part.new_zeros(len(part), 2))
     limits = torch.finfo(x.dtype)
     numbers = torch.cat([part.double() for part in columns + polar], -1).numpy()
-    if not (np.isfinite(numbers).all() and np.isfinite(roots).all()):
+    if not (np.isfinite(numbers).all() and np.isfinite(roots).all() and min(roots) > 0):
         return None
     return _curved.CurvedPoints(
         np.array(factors), np.array(roots), numbers, (_ROUNDINGS + x.size(1)) * limits.eps,

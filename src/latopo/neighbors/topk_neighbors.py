@@ -145,7 +145,7 @@ class _Draw:
             if given_up.is_set():
                 return
             rows, sizes, col = tree.candidates(first, last, self.taken, curved, room)
-            if not budget.take(col.size):
+            if (sizes < self.taken).any() or not budget.take(col.size):
                 given_up.set()
                 return
             best = np.empty((len(rows), self.taken), np.int64)
