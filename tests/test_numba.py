@@ -1,10 +1,12 @@
 import signal
 import threading
 
+import numpy as np
 import pytest
 from numba.core import event
+from numba.core.errors import NumbaError
 
-from latopo._numba import njit
+from latopo._numba import UNCOUNTED, njit
 
 
 class PressAt(event.Listener):
@@ -53,3 +55,24 @@ def test_whoever_ignores_ctrl_c_is_not_stopped():
         assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
     finally:
         signal.signal(signal.SIGINT, before)
+
+
+def total(rows):
+    value = 0.0
+    for i in range(len(rows)):
+        for entry in rows[i]:
+            value += entry
+    return value
+
+
+def test_uncounted_kernels_do_nothing_about_references():
+    kernel = njit(**UNCOUNTED)(total)
+    assert UNCOUNTED  # else this numba needs another way
+    assert kernel(np.ones((2, 3))) == 6
+    (code,) = kernel.inspect_llvm().values()
+    assert "NRT_" not in code
+
+
+def test_uncounted_kernels_that_make_an_array_do_not_compile():
+    with pytest.raises(NumbaError, match="empty"):
+        njit(**UNCOUNTED)(lambda n: np.empty(n).sum())(3)
